@@ -1,0 +1,53 @@
+"""A recipe: the part of a plan that decides which storages a training step creates, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lint_dataset.plan import Plan
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a step program is traced for. Lengths, batch and rank are inputs of the program instead."""
+
+    model: str
+    method: str
+    #: What LoRA adapts: ``all-linear``, ``attention`` or module names; empty for full fine-tuning.
+    targets: str
+    dtype: str
+    mixed_precision: str
+    gradient_checkpointing: bool
+    loss: str
+    device: str
+
+    @classmethod
+    def of(cls, plan: Plan) -> Recipe:
+        """The recipe of a plan that names a model."""
+        return cls(
+            model=plan.model or "",
+            method=plan.method,
+            targets="" if plan.method == "full" else plan.lora_targets,
+            dtype=plan.dtype,
+            mixed_precision=plan.mixed_precision,
+            gradient_checkpointing=plan.gradient_checkpointing,
+            loss=plan.loss,
+            device=plan.device,
+        )
+
+    @property
+    def key(self) -> str:
+        """A name that is unique among recipes of one model and safe as a file name."""
+        checkpointing = "ckpt" if self.gradient_checkpointing else "nockpt"
+        parts = (
+            self.method,
+            self.targets or "all",
+            self.dtype,
+            f"amp-{self.mixed_precision}",
+            checkpointing,
+            self.loss,
+            self.device,
+        )
+        return "_".join(part.replace(",", "+") for part in parts)

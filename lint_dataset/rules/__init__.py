@@ -1,0 +1,113 @@
+"""The rules: one check each, with a code, that turn what was measured into findings.
+
+A rule file registers its rules when it is imported, and every file of this package is imported by :func:`all_rules`,
+so adding a rule touches nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lint_dataset.diagnostics import Severity
+
+if TYPE_CHECKING:
+    from lint_dataset.memory import Verdicts
+    from lint_dataset.plan import Plan
+    from lint_dataset.reach import Reach
+    from lint_dataset.rows import Rows
+
+
+class Finding(NamedTuple):
+    """What one check found in one row: the index of the row, the sentence, what to do, and the numbers."""
+
+    row: int
+    message: str
+    remedy: str
+    data: dict[str, Any]
+    severity: Severity | None = None  # where it differs from the rule's own
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the rules look at: the measured rows as columns, the plan, and what follows from both."""
+
+    rows: Rows
+    plan: Plan
+    #: What of each row reaches the device; None without token counts.
+    reach: Reach | None
+    #: The peak memory of each row; None where it is not known or not asked for.
+    memory: Verdicts | None
+    #: The faults met while measuring, by code: (row, data).
+    faults: Mapping[str, list[tuple[int, dict[str, Any]]]]
+
+
+Check = Callable[[Judged], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One check, and all that a person needs to know about it."""
+
+    code: str
+    name: str
+    severity: Severity
+    #: What the rule looks for, why that matters, and what to do about it: whole sentences.
+    what: str
+    why: str
+    remedy: str
+    #: A row (or a file) that it finds.
+    example: str
+    check: Check
+
+
+_registry: dict[str, Rule] = {}
+
+
+def rule(
+    code: str, name: str, severity: Severity, *, what: str, why: str, remedy: str, example: str
+) -> Callable[[Check], Check]:
+    """Register the decorated check as a rule."""
+
+    def register(check: Check) -> Check:
+        if code in _registry:
+            raise ValueError(f"two rules have the code {code}: {_registry[code].name} and {name}")
+        _registry[code] = Rule(code, name, severity, what, why, remedy, example, check)
+        return check
+
+    return register
+
+
+def fault_rule(
+    code: str,
+    name: str,
+    severity: Severity,
+    *,
+    what: str,
+    why: str,
+    remedy: str,
+    example: str,
+    message: Callable[[dict[str, Any]], str],
+    advice: Callable[[dict[str, Any]], str] | None = None,
+) -> None:
+    """Register a rule that reports the faults of its own code, one finding each.
+
+    ``message`` makes the sentence from a fault's data. ``advice`` makes the remedy where the general one can be
+    bettered by the data.
+    """
+
+    def check(judged: Judged) -> Iterator[Finding]:
+        for row, data in judged.faults.get(code, ()):
+            yield Finding(row, message(data), advice(data) if advice else remedy, data)
+
+    rule(code, name, severity, what=what, why=why, remedy=remedy, example=example)(check)
+
+
+def all_rules() -> dict[str, Rule]:
+    """Every rule by its code, in the order of the codes."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return dict(sorted(_registry.items()))
