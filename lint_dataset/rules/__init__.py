@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lint_dataset.diagnostics import Severity
 
 if TYPE_CHECKING:
+    from lint_dataset.rows import Rows
+
     from lint_dataset.memory import Verdicts
     from lint_dataset.plan import Plan
     from lint_dataset.reach import Reach
-    from lint_dataset.rows import Rows
 
 
 class Finding(NamedTuple):

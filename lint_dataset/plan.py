@@ -1,0 +1,233 @@
+"""The plan: how the training will run, resolved once from options, configuration and the trainer's own defaults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+UNITS = {
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
+
+CHOICES: dict[str, tuple[str, ...]] = {
+    "device": ("cuda", "mps"),
+    "method": ("full", "lora", "qlora"),
+    "trainer": ("trl", "hf", "none"),
+    "truncation_side": ("right", "left"),
+    "dtype": ("bf16", "fp16", "fp32"),
+    "mixed_precision": ("bf16", "fp16", "no"),
+    "loss": ("logits", "chunked", "fused"),
+    "loss_on": ("all", "assistant", "last", "completion"),
+}
+
+
+class PlanError(ValueError):
+    """A setting that cannot be: one line that names the setting, the value and what it may be."""
+
+
+class Preset(NamedTuple):
+    """What a trainer does where nobody says otherwise."""
+
+    #: The release that is modelled, as it is shown.
+    release: str
+    settings: Mapping[str, Any]
+    #: The ``max_length`` that the trainer applies when none is given. It is said, not applied.
+    max_length: int | None
+
+
+PRESETS: dict[str, Preset] = {
+    # SFTConfig of TRL 1.16: bf16 autocast, gradient checkpointing, a language-modelling head that never holds all
+    # logits, the loss on the completion of prompt/completion rows and on every token of the others.
+    "trl": Preset(
+        "TRL 1.16",
+        {"gradient_checkpointing": True, "mixed_precision": "bf16", "loss": "chunked", "loss_on": "completion"},
+        1024,
+    ),
+    # TrainingArguments of transformers 5: no checkpointing, no autocast; causal models upcast all logits for the loss.
+    "hf": Preset(
+        "transformers 5.24 Trainer",
+        {"gradient_checkpointing": False, "mixed_precision": "no", "loss": "logits", "loss_on": "all"},
+        None,
+    ),
+    "none": Preset(
+        "a plain loop",
+        {"gradient_checkpointing": False, "mixed_precision": "no", "loss": "logits", "loss_on": "all"},
+        None,
+    ),
+}
+
+#: What is assumed where neither the person nor the trainer says anything.
+DEFAULTS: dict[str, Any] = {
+    "device": "cuda",
+    "method": "lora",
+    "trainer": "trl",
+    "batch_size": 1,
+    "truncation_side": "right",
+    "lora_rank": 16,
+    "lora_targets": "all-linear",
+    "dtype": "bf16",
+}
+
+
+def parse_bytes(text: str) -> int:
+    """The bytes that ``36GB``, ``24GiB`` or ``40000MiB`` mean: GB is 1e9 bytes, GiB is 2**30.
+
+    Raises ``PlanError`` for anything else: a bare number is not guessed at.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", text)
+    units = {unit.casefold(): size for unit, size in UNITS.items()}
+    if match is None or match[2].casefold() not in units:
+        raise PlanError(f"budget {text!r} is not a size: write a number and a unit, such as 36GB, 24GiB or 40000MiB")
+    return int(float(match[1]) * units[match[2].casefold()])
+
+
+def format_bytes(size: float) -> str:
+    """A size for people to read, in decimal gigabytes: ``38.2 GB``."""
+    return f"{size / 1e9:.1f} GB" if abs(size) >= 1e8 else f"{size / 1e6:.1f} MB"
+
+
+#: The default of a setting that is filled in when it is not given.
+_UNSET: Any = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the training will run. Every setting that is not given is filled from the trainer's preset or a default.
+
+    ``budget`` is what the training process may use, in bytes (a text such as ``36GB`` is converted). ``max_length`` is
+    in tokens, None leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of
+    autocast. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that a
+    setting cannot take.
+    """
+
+    model: str | None = None
+    tokenizer: str | None = None
+    budget: int | None = None
+    device: str = _UNSET
+    method: str = _UNSET
+    trainer: str = _UNSET
+    batch_size: int = _UNSET
+    max_length: int | None = None
+    truncation_side: str = _UNSET
+    lora_rank: int = _UNSET
+    lora_targets: str = _UNSET
+    dtype: str = _UNSET
+    mixed_precision: str = _UNSET
+    gradient_checkpointing: bool = _UNSET
+    loss: str = _UNSET
+    loss_on: str = _UNSET
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Fill what was not given, convert what may be given in two forms, and check every value."""
+        origins = dict(self.origins)
+        given = {name for name in SETTINGS if getattr(self, name) is not None}
+        for name in given:
+            origins.setdefault(name, "given")
+        budget: Any = self.budget
+        if isinstance(budget, str):
+            object.__setattr__(self, "budget", parse_bytes(budget))
+        trainer = self.trainer if "trainer" in given else DEFAULTS["trainer"]
+        if trainer not in PRESETS:
+            raise PlanError(f"trainer {trainer!r} is not known: choose one of {', '.join(PRESETS)}")
+        preset = PRESETS[trainer]
+        for filling, origin in ((preset.settings, preset.release), (DEFAULTS, "assumed")):
+            for name in filling.keys() - given:
+                object.__setattr__(self, name, filling[name])
+                origins[name] = origin
+        for name in SETTINGS:
+            origins.setdefault(name, "not given")
+        object.__setattr__(self, "origins", {name: origins[name] for name in SETTINGS})
+        self._check()
+
+    def _check(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise PlanError(
+                    f"{_label(name)} {getattr(self, name)!r} is not known: choose one of {', '.join(choices)}"
+                )
+        for name in ("batch_size", "lora_rank", "max_length", "budget"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise PlanError(f"{_label(name)} must be a whole number of 1 or more, not {value!r}")
+        if not isinstance(self.gradient_checkpointing, bool):
+            raise PlanError(f"gradient-checkpointing must be true or false, not {self.gradient_checkpointing!r}")
+        targets = [target.strip() for target in self.lora_targets.split(",")]
+        if not all(re.fullmatch(r"[A-Za-z0-9_.\-]+", target) for target in targets):
+            raise PlanError(
+                f"lora-targets {self.lora_targets!r} is not a list: "
+                "use all-linear, attention, or module names joined by commas"
+            )
+        object.__setattr__(self, "lora_targets", ",".join(targets))
+        if self.loss == "fused" and self.device == "mps":
+            raise PlanError(
+                "loss 'fused' needs Triton kernels, which run on CUDA only: use --loss chunked or logits with mps"
+            )
+
+    @property
+    def preset(self) -> Preset:
+        """The preset of the plan's trainer."""
+        return PRESETS[self.trainer]
+
+    def settings(self) -> dict[str, Any]:
+        """Every setting by name, in a fixed order, without the origins."""
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def but(self, **changes: Any) -> Plan:
+        """The plan with other settings. What was not given is filled anew, so another trainer brings its defaults."""
+        assumed = {"assumed", "not given", *(preset.release for preset in PRESETS.values())}
+        given = {name: getattr(self, name) for name in SETTINGS if self.origins[name] not in assumed}
+        origins = {name: self.origins[name] for name in given if name not in changes}
+        return Plan(**{**given, **changes}, origins=origins)
+
+
+SETTINGS = tuple(f.name for f in fields(Plan) if f.name != "origins")
+
+
+def _label(name: str) -> str:
+    """A setting as the command line writes it."""
+    return name.replace("_", "-")
+
+
+def resolve(command_line: Mapping[str, Any], config: Mapping[str, Any], config_path: str = "pyproject.toml") -> Plan:
+    """The plan of a command line over a configuration: the command line wins.
+
+    Keys are names of settings, values None where not given. Raises ``PlanError``.
+    """
+    given: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, values in ((config_path, config), ("command line", command_line)):
+        for name, value in values.items():
+            if value is not None:
+                given[name], origins[name] = value, origin
+    for name, value in given.items():
+        wanted = {"batch_size": int, "lora_rank": int, "max_length": int, "gradient_checkpointing": bool}.get(name, str)
+        if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
+            kind = {int: "a whole number", bool: "true or false", str: "a text"}[wanted]
+            raise PlanError(f"{_label(name)} in {origins[name]} must be {kind}, not {value!r}")
+    return Plan(**given, origins=origins)
+
+
+def show(plan: Plan) -> str:
+    """One line a setting: its name, its value and where that came from."""
+    width = max(len(_label(name)) for name in SETTINGS)
+    lines = []
+    for name, value in plan.settings().items():
+        if name == "budget" and value is not None:
+            text = f"{format_bytes(value)} ({value:,} bytes)"
+        elif isinstance(value, bool):
+            text = "true" if value else "false"
+        else:
+            text = "-" if value is None else str(value)
+        lines.append(f"{_label(name):{width}}  {text:32}  {plan.origins[name]}")
+    return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""What a run found: everything that a report needs, and nothing about how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lint_dataset.diagnostics import Diagnostic
+    from lint_dataset.plan import Plan
+
+
+@dataclass(frozen=True)
+class LongestRow:
+    """The row with the highest peak, and what that peak is made of (bytes by part, in the order to show)."""
+
+    path: str
+    line: int
+    tokens: int
+    peak: int
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Fits:
+    """The longest example that fits the budget, and what cutting there would do.
+
+    ``tokens`` is None where not even the shortest step fits. ``cut`` counts the examples that a ``max_length`` of
+    ``tokens`` would cut inside an answer, ``unseen`` those that would lose a whole answer.
+    """
+
+    tokens: int | None
+    cut: int
+    unseen: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The run in numbers. ``tokens`` holds least, p50, p90, p99 and most of the measured examples, and their sum."""
+
+    files: int
+    examples: int
+    measured: int
+    tokens: Mapping[str, int]
+    #: Findings by rule code, in the order of the codes.
+    counts: Mapping[str, int]
+    longest_row: LongestRow | None
+    longest_that_fits: Fits | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run: the plan it judged, what must be said before anything else, the findings, the numbers, the rows."""
+
+    plan: Plan
+    #: Assumptions that change the verdicts and what could not be judged, a sentence each.
+    notes: tuple[str, ...]
+    #: What was asked for and could not be judged: a sentence each, with what to do. Not empty means exit status 2.
+    unjudged: tuple[str, ...]
+    #: Sorted by path, line and code.
+    diagnostics: tuple[Diagnostic, ...]
+    summary: Summary
+    #: One row an example: the measurements, and ``reach_tokens``, ``peak_bytes`` and ``codes``.
+    rows: pa.Table
+
