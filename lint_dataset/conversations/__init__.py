@@ -1,0 +1,9 @@
+"""From the bytes of one line to a conversation: parse its JSON, recognise its schema family, bring it to one shape."""
+
+from __future__ import annotations
+
+from lint_dataset.conversations.line import parse
+from lint_dataset.conversations.registry import convert
+from lint_dataset.conversations.shape import Conversation, Message, Part
+
+__all__ = ["Conversation", "Message", "Part", "convert", "parse"]

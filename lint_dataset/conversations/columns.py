@@ -1,0 +1,72 @@
+"""The columns that stand beside a conversation: tools, a system prompt, media, labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from lint_dataset.conversations.faults import type_name
+from lint_dataset.conversations.shape import Message
+from lint_dataset.faults import Fault
+
+_MEDIA_COLUMNS = {
+    "audio": ("audios", "audio"),
+    "image": ("images", "image"),
+    "video": ("videos", "video"),
+}
+
+
+def tools_of(row: dict[str, Any]) -> tuple[list[Any] | None, list[Fault]]:
+    """The tools of a row: a list, or the JSON text of one. None without tools, or where they cannot be read."""
+    tools = row.get("tools")
+    if tools is None or tools == []:
+        return None, []
+    if isinstance(tools, str):
+        try:
+            tools = json.loads(tools)
+        except (ValueError, RecursionError):
+            return None, [Fault("S005", {"problem": "not_json", "empty": not tools.strip()})]
+    if tools is None:
+        return None, []
+    if not isinstance(tools, list):
+        return None, [Fault("S005", {"problem": "not_list", "got": type_name(tools)})]
+    if not all(isinstance(tool, dict) for tool in tools):
+        return None, [Fault("S005", {"problem": "tool_not_object"})]
+    return tools or None, []
+
+
+def label_faults(row: dict[str, Any]) -> list[Fault]:
+    """A boolean label false beside a conversation marks a bad answer in files for KTO."""
+    return [Fault("S010", {"column": "label"})] if row.get("label") is False else []
+
+
+def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
+    """A system prompt in a column of its own is not read beside a ``messages`` list."""
+    system = row.get("system")
+    if not isinstance(system, str) or not system.strip() or any(message.role == "system" for message in messages):
+        return []
+    return [Fault("S011", {"column": "system"})]
+
+
+def media_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
+    """Media in columns of their own, with placeholders in the text (``<audio>``): LLaMA-Factory's and LLaVA's way.
+
+    Where the messages have parts of that kind, the column is what fills them, and nothing is said.
+    """
+    messages = tuple(messages)
+    faults = []
+    for kind, columns in _MEDIA_COLUMNS.items():
+        if any(part.kind == kind for message in messages for part in message.parts):
+            continue
+        placeholders = sum(message.text.count(f"<{kind}>") for message in messages)
+        for column in columns:
+            media = row.get(column)
+            if media in (None, [], ""):
+                continue
+            if column.endswith("s") and not isinstance(media, list):
+                faults.append(Fault("S003", {"field": column, "got": type_name(media), "expected": "array"}))
+            count = len(media) if isinstance(media, list) else 1
+            data = {"column": column, "kind": kind, "count": count, "placeholders": placeholders}
+            faults.append(Fault("S006", data))
+    return faults
