@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -57,8 +58,8 @@ def _decoder(faults: list[Fault]) -> json.JSONDecoder:
     def pairs_to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         value = dict(pairs)
         if len(value) < len(pairs):
-            keys = [key for key, _ in pairs]
-            note("J012", key=name_of(next(key for key in value if keys.count(key) > 1)))
+            times = Counter(key for key, _ in pairs)
+            note("J012", key=name_of(times.most_common(1)[0][0]))
         return value
 
     def constant(name: str) -> float:

@@ -45,5 +45,6 @@ def _problem(text: str, message: str, position: int) -> tuple[str, int]:
     if "property name" in message and _IDENTIFIER.match(rest):
         return "unquoted_key", position
     if "',' delimiter" in message:
-        return ("missing_comma" if rest[0] in '{["' else "unescaped_quote"), position
+        after_string = text[:position].rstrip().endswith('"')
+        return ("unescaped_quote" if after_string and rest[0] not in '{["' else "missing_comma"), position
     return "syntax", position
