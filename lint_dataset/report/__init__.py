@@ -1,0 +1,1 @@
+"""The reports: one file per output format, all of the same result."""

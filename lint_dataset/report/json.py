@@ -1,0 +1,70 @@
+"""The JSON report: one object that holds everything a tool may want to know of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TextIO
+
+from lint_dataset.report.encode import dumps
+
+if TYPE_CHECKING:
+    from lint_dataset.diagnostics import Diagnostic
+    from lint_dataset.plan import Plan
+    from lint_dataset.result import Result, Summary
+
+#: The version of the JSON and JSONL reports. It grows when a key changes its meaning or goes, not when one is added.
+SCHEMA_VERSION = 1
+
+
+def write(result: Result, tool_version: str, out: TextIO) -> None:
+    """Write the run as one JSON object: ``version``, ``tool``, ``plan``, ``notes``, ``unjudged``, ``summary``,
+    ``diagnostics``. Sizes are in bytes, lengths in tokens.
+    """
+    report = {
+        "version": SCHEMA_VERSION,
+        "tool": {"name": "lint-dataset", "version": tool_version},
+        "plan": plan_object(result.plan),
+        "notes": result.notes,
+        "unjudged": result.unjudged,
+        "summary": summary_object(result.summary),
+        "diagnostics": [diagnostic_object(diagnostic) for diagnostic in result.diagnostics],
+    }
+    out.write(dumps(report, indent=2) + "\n")
+
+
+def plan_object(plan: Plan) -> dict[str, Any]:
+    """Every setting of the plan, and under ``origins`` where each came from."""
+    return {**plan.settings(), "origins": dict(plan.origins)}
+
+
+def summary_object(summary: Summary) -> dict[str, Any]:
+    """The numbers of the run; ``longest_row`` and ``longest_that_fits`` are null where memory was not judged."""
+    row, fits = summary.longest_row, summary.longest_that_fits
+    return {
+        "files": summary.files,
+        "examples": summary.examples,
+        "measured": summary.measured,
+        "tokens": dict(summary.tokens),
+        "counts": dict(summary.counts),
+        "longest_row": row
+        and {
+            "path": row.path,
+            "line": row.line,
+            "tokens": row.tokens,
+            "peak_bytes": row.peak,
+            "parts": dict(row.parts),
+        },
+        "longest_that_fits": fits and {"tokens": fits.tokens, "cut": fits.cut, "unseen": fits.unseen},
+    }
+
+
+def diagnostic_object(diagnostic: Diagnostic) -> dict[str, Any]:
+    """One finding with the keys that every format of this package uses."""
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "path": diagnostic.path,
+        "line": diagnostic.line,
+        "message": diagnostic.message,
+        "remedy": diagnostic.remedy,
+        "data": dict(diagnostic.data),
+    }

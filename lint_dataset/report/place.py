@@ -1,0 +1,46 @@
+"""Writing a file whole or not at all, and never over a dataset."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+
+@contextmanager
+def writing(path: str, inputs: Iterable[str] = ()) -> Iterator[BinaryIO]:
+    """A file to write that becomes ``path`` when the block ends without an error, and leaves nothing when it does not.
+
+    It is written beside its place and moved there, so a reader sees the old file or the whole new one. Raises
+    ``ValueError``, one line, when ``path`` is one of the ``inputs`` (by whatever name) or cannot be written.
+    """
+    target = os.path.realpath(path)
+    for source in inputs:
+        with suppress(OSError):
+            if os.path.samefile(target, source):
+                raise ValueError(f"{path} is one of the files to check: name another file, so that it is not lost")
+    if os.path.exists(target) and not os.path.isfile(target):
+        raise ValueError(f"{path} is not a file: name a file to write")
+    beside = ""
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
+        with open(handle, "wb") as file:
+            yield file
+        os.chmod(beside, _mode(target))
+        os.replace(beside, target)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            os.unlink(beside)
+
+
+def _mode(target: str) -> int:
+    """The permissions the file has, or a new one would get: a temporary file is readable by its owner only."""
+    with suppress(OSError):
+        return os.stat(target).st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,116 @@
+"""The summary of a run in sentences: the plan, the lengths, the heaviest row, and what would fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from lint_dataset.plan import PRESETS, format_bytes
+
+if TYPE_CHECKING:
+    from lint_dataset.plan import Plan
+    from lint_dataset.result import Fits, LongestRow, Result
+
+_TARGETS = {"all-linear": "all linear layers", "attention": "the attention projections"}
+_LOSS_ON = {
+    "all": "every token",
+    "assistant": "what the assistant says",
+    "last": "the last turn",
+    "completion": "the completion (a row without one: every token)",
+}
+_METHODS = {"full": "full fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
+_DEVICES = {"cuda": "CUDA", "mps": "Apple MPS"}
+
+#: Each setting in a person's words, in the order to say them.
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "model": str,
+    "tokenizer": lambda value: f"tokenizer {value}",
+    "device": lambda value: _DEVICES.get(value, value),
+    "budget": lambda value: f"budget {format_bytes(value)}",
+    "trainer": lambda value: PRESETS[value].release,
+    "method": lambda value: _METHODS.get(value, value),
+    "lora_rank": lambda value: f"rank {value}",
+    "lora_targets": lambda value: f"on {_TARGETS.get(value, value)}",
+    "dtype": lambda value: f"{value} weights",
+    "mixed_precision": lambda value: "no autocast" if value == "no" else f"{value} autocast",
+    "gradient_checkpointing": lambda value: "gradient checkpointing" if value else "no gradient checkpointing",
+    "loss": lambda value: "loss over full logits" if value == "logits" else f"{value} loss",
+    "loss_on": lambda value: f"trained on {_LOSS_ON.get(value, value)}",
+    "batch_size": lambda value: f"batch {value}",
+    "max_length": lambda value: f"max_length {value:,}",
+    "truncation_side": lambda value: f"cut on the {value}",
+}
+
+
+def plan_line(plan: Plan) -> str:
+    """The plan in one line, by where its values came from: given, the trainer's own, and assumed."""
+    if plan.model is None and plan.tokenizer is None:
+        return "no model: only what needs no tokenizer was checked (name one with --model)"
+    said: dict[str, list[str]] = {"given": [], "preset": [], "assumed": []}
+    for name, words in _WORDS.items():
+        value, origin = getattr(plan, name), plan.origins[name]
+        if not _matters(plan, name):
+            continue
+        group = {"assumed": "assumed", plan.preset.release: "preset"}.get(origin, "given")
+        if value is not None:
+            said[group].append(words(value))
+        elif name in ("budget", "max_length"):
+            said["given"].append(f"no {name}")
+    leads = {"given": "", "preset": f"by {plan.preset.release}: ", "assumed": "assumed: "}
+    return "; ".join(leads[group] + ", ".join(phrases) for group, phrases in said.items() if phrases)
+
+
+def _matters(plan: Plan, name: str) -> bool:
+    """Whether a setting has a bearing on this plan."""
+    if name in ("lora_rank", "lora_targets"):
+        return plan.method != "full"
+    return name != "truncation_side" or plan.max_length is not None
+
+
+def summary_lines(result: Result) -> list[tuple[str, str]]:
+    """The numbers of the run: a label and a line for each."""
+    summary, plan = result.summary, result.plan
+    read = f"{_count(summary.examples, 'example')} in {_count(summary.files, 'file')}"
+    if plan.model is not None or plan.tokenizer is not None:
+        read += f", {summary.measured:,} measured" if summary.measured != summary.examples else ", all measured"
+    lines = [("data", read)]
+    if summary.measured and summary.tokens:
+        lines.append(("tokens", _percentiles(summary.tokens)))
+    if summary.longest_row is not None:
+        lines.append(("heaviest", _peak(summary.longest_row, plan.budget)))
+        lines.append(("", _parts(summary.longest_row.parts)))
+    if summary.longest_that_fits is not None:
+        lines.append(("fits", _fits(summary.longest_that_fits)))
+    return lines
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _percentiles(tokens: Mapping[str, int]) -> str:
+    names = {"p50": "half up to", "p90": "90 % up to", "p99": "99 % up to", "sum": "in all"}
+    return ", ".join(f"{names.get(name, name)} {value:,}" for name, value in tokens.items())
+
+
+def _peak(row: LongestRow, budget: int | None) -> str:
+    text = f"{row.path}:{row.line} with {_count(row.tokens, 'token')} peaks at {format_bytes(row.peak)}"
+    if budget is None:
+        return text
+    difference = row.peak - budget
+    return f"{text}, {format_bytes(abs(difference))} {'over' if difference > 0 else 'under'} the budget"
+
+
+def _parts(parts: Mapping[str, int]) -> str:
+    return "= " + " + ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+
+
+def _fits(fits: Fits) -> str:
+    if fits.tokens is None:
+        return "no length at all fits this budget: choose another method, a smaller model or a larger budget"
+    losses = []
+    if fits.cut:
+        losses.append(f"cut {_count(fits.cut, 'example')} inside an answer")
+    if fits.unseen:
+        losses.append(f"lose a whole answer of {_count(fits.unseen, 'example')}")
+    return f"max_length {fits.tokens:,} is the longest that fits; it would {' and '.join(losses) or 'cut no answer'}"
