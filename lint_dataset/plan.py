@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from lint_dataset.usage import UsageError
+
 UNITS = {
     "B": 1,
     "KB": 10**3,
@@ -31,7 +33,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-class PlanError(ValueError):
+class PlanError(UsageError):
     """A setting that cannot be: one line that names the setting, the value and what it may be."""
 
 

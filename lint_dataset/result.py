@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,4 +65,3 @@ class Result:
     summary: Summary
     #: One row an example: the measurements, and ``reach_tokens``, ``peak_bytes`` and ``codes``.
     rows: pa.Table
-

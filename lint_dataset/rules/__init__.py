@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset.diagnostics import Severity
+from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
-    from lint_dataset.rows import Rows
-
     from lint_dataset.memory import Verdicts
     from lint_dataset.plan import Plan
     from lint_dataset.reach import Reach
+    from lint_dataset.rows import Rows
 
 
 class Finding(NamedTuple):
@@ -38,8 +38,8 @@ class Judged:
 
     rows: Rows
     plan: Plan
-    #: What of each row reaches the device; None without token counts.
-    reach: Reach | None
+    #: What of each row reaches the device.
+    reach: Reach
     #: The peak memory of each row; None where it is not known or not asked for.
     memory: Verdicts | None
     #: The faults met while measuring, by code: (row, data).
@@ -112,3 +112,23 @@ def all_rules() -> dict[str, Rule]:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     return dict(sorted(_registry.items()))
+
+
+class UnknownRule(UsageError):
+    """A code or prefix in a selection that no rule has."""
+
+
+def selected(select: Collection[str], ignore: Collection[str]) -> frozenset[str]:
+    """The codes of the rules to run: those with a prefix of ``select`` (all if empty) and none of ``ignore``.
+
+    Raises ``UnknownRule`` for a prefix that no rule has.
+    """
+    codes = all_rules()
+    for prefix in (*select, *ignore):
+        if not prefix or not any(code.startswith(prefix) for code in codes):
+            raise UnknownRule(f"no rule has a code that starts with {prefix!r}: see --list-rules")
+    return frozenset(
+        code
+        for code in codes
+        if (not select or code.startswith(tuple(select))) and not (ignore and code.startswith(tuple(ignore)))
+    )

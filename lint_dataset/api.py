@@ -1,0 +1,131 @@
+"""One run, end to end: measure the examples, judge them by the plan, and say what could not be judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lint_dataset import sources
+from lint_dataset.cache import Cache
+from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.judge import judge, look
+from lint_dataset.measure import measure
+from lint_dataset.memory import NoStepProgram, StepMemory
+from lint_dataset.notes import notes
+from lint_dataset.plan import Plan
+from lint_dataset.processors import Location, ProcessorUnavailable, locate
+from lint_dataset.result import Result
+from lint_dataset.rows import Rows
+from lint_dataset.rules import Judged, selected
+from lint_dataset.sources import RawExample
+from lint_dataset.summary import summarise
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def lint(
+    paths: Iterable[str],
+    plan: Plan,
+    *,
+    select: Collection[str] = (),
+    ignore: Collection[str] = (),
+    cache_dir: str | None = None,
+    use_cache: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> Result:
+    """Measure the examples of some files, folders and globs, and judge them by a plan.
+
+    ``select`` and ``ignore`` are rule codes or their beginnings. Measurements are kept under ``cache_dir`` (None: the
+    user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
+
+    Without a model only what is wrong with the files and the rows themselves is found. What was asked for and could
+    not be judged is in ``Result.unjudged``. Raises ``rules.UnknownRule``; bad input raises nothing.
+    """
+    codes = selected(select, ignore)
+    files = sources.expand(paths)
+    unjudged: list[str] = []
+    location = _locate(plan, cache_dir, unjudged)
+    with ExitStack() as stack:
+        cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
+        table = measure(_read(files, progress), location, cache)
+    plan, said = _trainer_for(table, plan)
+    memory = _memory(plan, location, cache_dir, unjudged)
+    judged = look(table, plan, memory)
+    diagnostics = judge(judged, codes)
+    return Result(
+        plan=plan,
+        notes=(*said, *notes(judged, location)),
+        unjudged=tuple(unjudged),
+        diagnostics=tuple(diagnostics),
+        summary=summarise(judged, diagnostics, memory, len(files)),
+        rows=_example_rows(judged, diagnostics),
+    )
+
+
+def _read(files: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[RawExample]:
+    for path in files:
+        for example in sources.read(path):
+            yield example
+            if progress is not None and example.raw is not None:
+                progress(len(example.raw) + 1)
+
+
+def _locate(plan: Plan, cache_dir: str | None, unjudged: list[str]) -> Location | None:
+    """Where the processor's files are; None, with the reason in ``unjudged``, where tokens cannot be counted."""
+    if plan.model is None and plan.tokenizer is None:
+        if plan.budget is not None or plan.max_length is not None:
+            unjudged.append("tokens, truncation and memory: name the model that will be trained with --model")
+        return None
+    try:
+        return locate(plan.model, plan.tokenizer, cache_dir)
+    except ProcessorUnavailable as problem:
+        unjudged.append(f"tokens, truncation and memory: {problem}")
+        return None
+
+
+def _trainer_for(table: pa.Table, plan: Plan) -> tuple[Plan, list[str]]:
+    """The plan, or, where its trainer has no path for the data, the same plan under one that has."""
+    if plan.trainer != "trl" or not Rows.of(table).media.audio.any():
+        return plan, []
+    said = "TRL's SFTTrainer cannot train on audio, and some rows have clips: all rows are judged as --trainer hf"
+    return plan.but(trainer="hf"), [said]
+
+
+def _memory(plan: Plan, location: Location | None, cache_dir: str | None, unjudged: list[str]) -> StepMemory | None:
+    """The memory of the plan's steps; None where nobody asked, or where it is not known, said in ``unjudged``."""
+    if location is None:
+        return None
+    if plan.model is None:
+        if plan.budget is not None:
+            unjudged.append("memory: --tokenizer counts tokens; name the model whose step has to fit with --model")
+        return None
+    try:
+        return StepMemory.of(plan, cache_dir)
+    except NoStepProgram as problem:
+        if plan.budget is not None:
+            unjudged.append(f"memory: {problem}")
+        return None
+
+
+def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic]) -> pa.Table:
+    """The measurements of the examples, and what was judged: ``reach_tokens``, ``peak_bytes`` and ``codes``."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = judged.rows.table
+    codes: dict[tuple[str, int], set[str]] = {}
+    for diagnostic in diagnostics:
+        codes.setdefault((diagnostic.path, diagnostic.line), set()).add(diagnostic.code)
+    places = zip(table.column("path").to_pylist(), table.column("line").to_pylist(), strict=True)
+    unmeasured = ~judged.rows.measured
+    peaks = judged.memory.peak if judged.memory is not None else np.zeros(len(judged.rows), np.int64)
+    nothing = unmeasured if judged.memory is not None else np.ones(len(judged.rows), np.bool_)
+    table = table.append_column("reach_tokens", pa.array(judged.reach.tokens, pa.int64(), mask=unmeasured))
+    table = table.append_column("peak_bytes", pa.array(peaks, pa.int64(), mask=nothing))
+    found = [sorted(codes.get(place, ())) for place in places]
+    table = table.append_column("codes", pa.array(found, pa.list_(pa.string())))
+    return table.filter(pc.is_valid(table.column("hash")))

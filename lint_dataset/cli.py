@@ -1,0 +1,207 @@
+"""The command line: options, progress, exit status. ``api`` does the work and ``report`` writes it down."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+from click.core import ParameterSource
+
+from lint_dataset import __version__
+from lint_dataset.config import ConfigError, read
+from lint_dataset.plan import CHOICES, SETTINGS, Plan, resolve, show
+from lint_dataset.usage import UsageError
+
+if TYPE_CHECKING:
+    from lint_dataset.result import Result
+
+#: Options that may not stand in a configuration: they ask for something else than a run.
+_QUESTIONS = ("paths", "explain", "list_rules", "show_plan", "version", "help")
+
+
+def _choice(name: str) -> click.Choice[str]:
+    return click.Choice(CHOICES[name], case_sensitive=False)
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.argument("paths", nargs=-1)
+@click.option("--model", metavar="NAME", help="Alias (gemma-3n-E2B), Hub id, or folder of the model to be trained.")
+@click.option("--tokenizer", metavar="NAME", help="Folder or Hub id of the processor, where it is not the model's own.")
+@click.option("--budget", metavar="SIZE", help="What the training process may use: 36GB, 24GiB, 40000MiB.")
+@click.option("--device", type=_choice("device"), help="CUDA or Apple's Metal. [cuda]")
+@click.option("--method", type=_choice("method"), help="How the model is trained. [lora]")
+@click.option("--max-length", type=int, metavar="TOKENS", help="The length at which the trainer will cut.")
+@click.option("--truncation-side", type=_choice("truncation_side"), help="The end that is cut off. [right]")
+@click.option("--trainer", type=_choice("trainer"), help="Whose defaults and truncation to judge by. [trl]")
+@click.option("--batch-size", type=int, metavar="N", help="Examples in a device's batch. [1]")
+@click.option("--lora-rank", type=int, metavar="R", help="[16]")
+@click.option("--lora-targets", metavar="NAMES", help="all-linear, attention, or module names. [all-linear]")
+@click.option("--dtype", type=_choice("dtype"), help="Type of the weights. [bf16]")
+@click.option("--mixed-precision", type=_choice("mixed_precision"), help="Type of autocast. [the trainer's]")
+@click.option("--gradient-checkpointing/--no-gradient-checkpointing", default=None, help="[the trainer's]")
+@click.option("--loss", type=_choice("loss"), help="Whole logits, in chunks, or a fused kernel. [the trainer's]")
+@click.option("--loss-on", type=_choice("loss_on"), help="Tokens that are trained on. [the trainer's]")
+@click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
+@click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
+@click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
+@click.option("--output-format", type=click.Choice(["text", "json", "jsonl"]), help="[text]")
+@click.option("--output", metavar="FILE", help="Write the report to a file.")
+@click.option("--measurements", metavar="FILE", help="Write one row an example to .parquet, .jsonl or .csv.")
+@click.option("--cache-dir", metavar="FOLDER", help="Where measurements are remembered.")
+@click.option("--cache/--no-cache", default=None, help="Remember measurements, or measure everything anew.")
+@click.option("--offline/--online", default=None, help="Never download anything, or fetch the processor if need be.")
+@click.option("--explain", metavar="CODE", help="Say what a rule finds, why it matters and what to do.")
+@click.option("--list-rules", is_flag=True, help="List every rule.")
+@click.option("--show-plan", is_flag=True, help="Print every setting and where it came from.")
+@click.version_option(__version__, prog_name="lint-dataset")
+@click.pass_context
+def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
+    """Find the training examples that would run out of memory, and those a max_length would cut before the answer.
+
+    PATHS are JSONL files, folders and globs. Every option can stand in [tool.lint-dataset] of pyproject.toml; the
+    command line wins. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could
+    not be judged.
+    """
+    if options["list_rules"] or options["explain"]:
+        return _describe_rules(options["explain"])
+    source = {name: context.get_parameter_source(name) for name in SETTINGS}
+    configured = {name for name in SETTINGS if source[name] is ParameterSource.DEFAULT_MAP}
+    plan = resolve(
+        {name: options[name] for name in SETTINGS if name not in configured},
+        {name: options[name] for name in configured},
+    )
+    if options["show_plan"]:
+        click.echo(show(plan))
+        return 0
+    if not paths:
+        raise click.UsageError("name the files to check, such as train.jsonl")
+    return _run(paths, plan, options)
+
+
+def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any]) -> int:
+    if options["offline"]:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    from lint_dataset import sources
+    from lint_dataset.api import lint
+    from lint_dataset.report import measurements
+
+    if options["measurements"]:
+        measurements.check(options["measurements"])
+    files = sources.expand(paths)
+    with _progress(files) as progress:
+        result = lint(
+            files,
+            plan,
+            select=_codes(options["select"]),
+            ignore=_codes(options["ignore"]),
+            cache_dir=options["cache_dir"],
+            use_cache=options["cache"] is not False,
+            progress=progress,
+        )
+    if options["measurements"]:
+        measurements.write(result.rows, options["measurements"], files)
+    _report(result, options, files)
+    return _status(result, options["fail_on"] or "error")
+
+
+def _status(result: Result, fail_on: str) -> int:
+    """2 where something asked for could not be judged, 1 for findings at or above the failing severity, else 0."""
+    if result.unjudged:
+        return 2
+    failing = {"error": ("error",), "warning": ("error", "warning"), "never": ()}[fail_on]
+    return int(any(diagnostic.severity in failing for diagnostic in result.diagnostics))
+
+
+def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:
+    """Write the report where and as the options say: to a file whole or not at all, else to standard output."""
+    from lint_dataset.report.place import writing
+
+    if not options["output"]:
+        terminal = sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if terminal else None
+        _write(result, options, sys.stdout, color=terminal and "NO_COLOR" not in os.environ, width=width)
+        return
+    page = io.StringIO()
+    _write(result, options, page, color=False, width=None)
+    with writing(options["output"], files) as file:
+        file.write(page.getvalue().encode("utf-8", errors="backslashreplace"))
+
+
+def _write(result: Result, options: dict[str, Any], out: TextIO, *, color: bool, width: int | None) -> None:
+    from lint_dataset.report import json, jsonl, text
+    from lint_dataset.rules import all_rules
+
+    if options["output_format"] == "json":
+        json.write(result, __version__, out)
+    elif options["output_format"] == "jsonl":
+        jsonl.write(result, out)
+    else:
+        rules = {code: (rule.name, rule.severity) for code, rule in all_rules().items()}
+        text.write(result, rules, out, color=color, width=width)
+
+
+def _describe_rules(code: str | None) -> int:
+    from lint_dataset.report.explain import explain, list_rules
+    from lint_dataset.rules import all_rules
+
+    rules = all_rules()
+    if code is None:
+        click.echo(list_rules(rules.values()), nl=False)
+        return 0
+    if code.upper() not in rules:
+        raise click.UsageError(f"no rule has the code {code}: see --list-rules")
+    click.echo(explain(rules[code.upper()]), nl=False)
+    return 0
+
+
+def _codes(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip().upper() for part in (text or "").split(",") if part.strip())
+
+
+@contextmanager
+def _progress(files: Sequence[str]) -> Iterator[Callable[[int], None]]:
+    """A bar of the bytes read, on standard error, if that is a terminal."""
+    from tqdm import tqdm
+
+    size = sum(os.path.getsize(path) for path in files if os.path.isfile(path))
+    with tqdm(total=size, unit="B", unit_scale=True, desc="measuring", disable=None, leave=False) as bar:
+        yield lambda read: bar.update(read) and None
+
+
+def _configured() -> dict[str, Any]:
+    """The configuration of the folder we are in, checked against the options there are. Raises ``ConfigError``."""
+    table, path = read(Path.cwd())
+    known = {parameter.name for parameter in command.params} - set(_QUESTIONS)
+    for key in sorted(table.keys() - known):
+        raise ConfigError(
+            f"{path}: [tool.lint-dataset] has no option {key.replace('_', '-')!r}: see lint-dataset --help"
+        )
+    return {key: ",".join(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console script. A setting that cannot be is one line and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        status = command.main(arguments, "lint-dataset", standalone_mode=False, default_map=_configured())
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        status = 130
+    except BrokenPipeError:
+        # The reader has seen enough (head, a pager that was left): nothing more can be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    except (click.ClickException, UsageError) as problem:
+        text = problem.format_message() if isinstance(problem, click.ClickException) else str(problem)
+        print(f"lint-dataset: {' '.join(text.split())}", file=sys.stderr)
+        status = 2
+    sys.exit(status)

@@ -1,0 +1,151 @@
+"""The measured rows as columns: what reach, memory and the rules compute with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Half-open token spans of all rows, end to end: span ``i`` belongs to row ``row[i]``."""
+
+    row: Ints
+    start: Ints
+    end: Ints
+
+    def overlap(self, start: Ints, stop: Ints) -> Ints:
+        """For each span, how many of its tokens lie in its row's ``[start, stop)``."""
+        kept: Ints = np.minimum(self.end, stop[self.row]) - np.maximum(self.start, start[self.row])
+        return np.maximum(kept, 0)
+
+    def sum_by_row(self, values: Ints, rows: int) -> Ints:
+        """The sum of a value of each span over the spans of each row."""
+        total: Ints = np.zeros(rows, np.int64)
+        np.add.at(total, self.row, values)
+        return total
+
+
+@dataclass(frozen=True)
+class Answers(Spans):
+    """The assistant's turns, each up to the end of its end-of-turn marker.
+
+    ``text_end`` is the token at which the text ends and the marker begins, ``turn`` the number of the answer in its
+    row (from 0), ``last`` whether it is the row's last, ``trained`` False where the data switches it off.
+    """
+
+    text_end: Ints
+    turn: Ints
+    last: Bools
+    trained: Bools
+
+
+@dataclass(frozen=True)
+class Media(Spans):
+    """Audio clips and images. ``seconds`` is NaN where not known."""
+
+    audio: Bools
+    seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The columns of a measurement table. Every array has one element a row."""
+
+    table: pa.Table
+    #: Tokens as the processor counts them; -1 where the row could not be measured.
+    tokens: Ints
+    #: First token of the completion; -1 where the row has none.
+    completion: Ints
+    answers: Answers
+    media: Media
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def measured(self) -> Bools:
+        """Which rows have a token count."""
+        return self.tokens >= 0
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Rows:
+        """The columns of a table with the schema of ``measurements.SCHEMA``."""
+        table = table.combine_chunks()
+        media, media_row = _flatten(table, "media")
+        return cls(
+            table=table,
+            tokens=_ints(table.column("tokens")),
+            completion=_ints(table.column("completion")),
+            answers=_answers(table),
+            media=Media(
+                row=media_row,
+                start=_ints(media["start"]),
+                end=_ints(media["end"]),
+                audio=np.array([kind == "audio" for kind in media["kind"].to_pylist()], np.bool_),
+                seconds=np.asarray(media["seconds"].fill_null(float("nan")).to_numpy(zero_copy_only=False), np.float64),
+            ),
+        )
+
+    def faults(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+        """The faults of all rows by code: (row, data), in the order of the rows."""
+        faults, row = _flatten(self.table, "faults")
+        by_code: dict[str, list[tuple[int, dict[str, Any]]]] = {}
+        for index, code, data in zip(row.tolist(), faults["code"].to_pylist(), faults["data"].to_pylist(), strict=True):
+            by_code.setdefault(code, []).append((index, json.loads(data)))
+        return by_code
+
+
+def _ints(column: Any) -> Ints:
+    return np.asarray(column.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _flatten(table: pa.Table, name: str) -> tuple[dict[str, pa.Array], Ints]:
+    """The fields of a list<struct> column, end to end, and the row of each element."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = table.column(name)
+    array = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    structs = array.flatten()
+    fields = {field.name: structs.field(i) for i, field in enumerate(structs.type)}
+    return fields, np.asarray(pc.list_parent_indices(array).to_numpy(), np.int64)
+
+
+def _answers(table: pa.Table) -> Answers:
+    """The answers, with what the turns of the assistant say of them."""
+    spans, row = _flatten(table, "answers")
+    start, end = _ints(spans["start"]), _ints(spans["end"])
+    turns, turn_row = _flatten(table, "turns")
+    text_end, trained = end.copy(), np.ones(len(end), np.bool_)
+    facts = {
+        (r, s): (e, t)
+        for r, s, e, t in zip(
+            turn_row.tolist(),
+            turns["start"].to_pylist(),
+            turns["end"].to_pylist(),
+            turns["trained"].to_pylist(),
+            strict=True,
+        )
+    }
+    for i, key in enumerate(zip(row.tolist(), start.tolist(), strict=True)):
+        if key in facts:
+            text_end[i] = facts[key][0]
+            trained[i] = facts[key][1] is not False
+    first = np.ones(len(row), np.bool_)
+    first[1:] = row[1:] != row[:-1]
+    position = np.arange(len(row))
+    turn = position - np.maximum.accumulate(np.where(first, position, 0)) if len(row) else position
+    last = np.ones(len(row), np.bool_)
+    last[:-1] = row[1:] != row[:-1]
+    return Answers(row, start, end, text_end, turn.astype(np.int64), last, trained)

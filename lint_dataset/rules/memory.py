@@ -1,0 +1,94 @@
+"""O: the examples whose training step would run out of memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lint_dataset.plan import format_bytes
+from lint_dataset.rules import Finding, Judged, rule
+
+if TYPE_CHECKING:
+    from lint_dataset.memory import Verdicts
+
+_EXAMPLE = '{"messages": [{"role": "user", "content": "… 40,000 characters …"}, …]}'
+
+
+def _step(judged: Judged, row: int) -> str:
+    """The step that a row stands for: ``2,310 tokens need``, ``a batch of 4 x 2,310 tokens needs``."""
+    tokens = f"{int(judged.reach.tokens[row]):,} tokens"
+    media = judged.rows.media
+    mine = (media.row == row) & media.audio
+    if mine.any():
+        clips, longest = int(mine.sum()), float(np.nanmax(np.append(media.seconds[mine], 0.0)))
+        tokens += f" with {clips} clip{'s' if clips > 1 else ''} of up to {longest:.1f} s"
+    if judged.plan.batch_size > 1:
+        return f"a batch of {judged.plan.batch_size} x {tokens} needs"
+    return f"{tokens} need"
+
+
+def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
+    """The finding of one row, with the numbers and what would fit."""
+    peak, fits = int(memory.peak[row]), memory.longest_that_fits
+    advice = "no example of any length fits this plan: choose another method, a smaller model or a larger budget"
+    if fits is not None:
+        advice = f"shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits"
+    data = {
+        "tokens": int(judged.reach.tokens[row]),
+        "batch_size": judged.plan.batch_size,
+        "peak_bytes": peak,
+        "budget_bytes": budget,
+        "over_bytes": peak - budget,
+        "longest_that_fits": fits,
+    }
+    return Finding(row, message, advice, data)
+
+
+@rule(
+    "O001",
+    "out-of-memory",
+    "error",
+    what="The training step that holds this example needs more memory than the budget, beyond the error of the "
+    "prediction.",
+    why="The run dies at the step that happens to draw this example, often hours in.",
+    remedy="Shorten or split the example, set a max_length, or change the plan: gradient checkpointing, a chunked "
+    "loss, a smaller batch, LoRA or QLoRA.",
+    example=_EXAMPLE,
+)
+def out_of_memory(judged: Judged) -> Iterator[Finding]:
+    """Rows whose whole band of peaks lies above the budget."""
+    memory, budget = judged.memory, judged.plan.budget
+    if memory is None or budget is None:
+        return
+    for row in np.flatnonzero(memory.low > budget).tolist():
+        peak = int(memory.peak[row])
+        message = (
+            f"{_step(judged, row)} {format_bytes(peak)}, "
+            f"{format_bytes(peak - budget)} over the budget of {format_bytes(budget)}"
+        )
+        yield _finding(judged, memory, budget, row, message)
+
+
+@rule(
+    "O003",
+    "may-run-out-of-memory",
+    "warning",
+    what="The peak of this example's training step is so near the budget that the error of the prediction decides.",
+    why="The step may fit or may run out of memory: the prediction is not better than its band.",
+    remedy="Leave it more room, or measure one step of this length and compare.",
+    example=_EXAMPLE,
+)
+def may_run_out(judged: Judged) -> Iterator[Finding]:
+    """Rows whose band of peaks holds the budget."""
+    memory, budget = judged.memory, judged.plan.budget
+    if memory is None or budget is None:
+        return
+    for row in np.flatnonzero((memory.low <= budget) & (memory.high > budget)).tolist():
+        low, high = format_bytes(int(memory.low[row])), format_bytes(int(memory.high[row]))
+        message = (
+            f"{_step(judged, row)} between {low} and {high} ({memory.basis}): "
+            f"the budget of {format_bytes(budget)} lies inside"
+        )
+        yield _finding(judged, memory, budget, row, message)

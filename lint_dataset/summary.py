@@ -1,0 +1,87 @@
+"""The run in numbers: tokens, the most expensive row, what fits and what cutting there would do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.judge import heaviest_clips
+from lint_dataset.reach import answers_in_loss
+from lint_dataset.result import Fits, LongestRow, Summary
+from lint_dataset.rows import Ints
+from lint_dataset.rules import Judged
+
+if TYPE_CHECKING:
+    from lint_dataset.memory import StepMemory
+
+
+def summarise(judged: Judged, diagnostics: Sequence[Diagnostic], memory: StepMemory | None, files: int) -> Summary:
+    """The summary of judged rows. Rows about a file as a whole (those without a hash) are not examples."""
+    examples = len(judged.rows) - judged.rows.table.column("hash").null_count
+    tokens = judged.rows.tokens[judged.rows.measured]
+    counts = Counter(diagnostic.code for diagnostic in diagnostics)
+    return Summary(
+        files=files,
+        examples=examples,
+        measured=len(tokens),
+        tokens=_percentiles(tokens),
+        counts={code: counts[code] for code in sorted(counts)},
+        longest_row=_longest_row(judged, memory),
+        longest_that_fits=_fits(judged),
+    )
+
+
+def cut_answers(judged: Judged, max_length: int) -> tuple[int, int]:
+    """How many rows would lose the end of an answer, and how many a whole one, at another ``max_length``.
+
+    The cut is on the right. A row that loses both counts as one that loses a whole answer.
+    """
+    answers = judged.rows.answers
+    counted = answers_in_loss(answers, judged.plan) & (answers.end > answers.start)
+    unseen = np.unique(answers.row[counted & (answers.start >= max_length)])
+    cut = np.unique(answers.row[counted & (answers.end > max_length)])
+    return len(cut) - len(unseen), len(unseen)
+
+
+def _percentiles(tokens: Ints) -> dict[str, int]:
+    if not len(tokens):
+        return {}
+    # The nearest rank: a length that some example really has.
+    p50, p90, p99 = (int(v) for v in np.percentile(tokens, [50, 90, 99], method="inverted_cdf"))
+    return {
+        "least": int(tokens.min()),
+        "p50": p50,
+        "p90": p90,
+        "p99": p99,
+        "most": int(tokens.max()),
+        "sum": int(tokens.sum()),
+    }
+
+
+def _longest_row(judged: Judged, memory: StepMemory | None) -> LongestRow | None:
+    if memory is None or judged.memory is None or not (judged.memory.peak > 0).any():
+        return None
+    row = int(judged.memory.peak.argmax())
+    clips, seconds = heaviest_clips(judged.rows)
+    tokens, supervised = int(judged.reach.tokens[row]), int(judged.reach.supervised[row])
+    return LongestRow(
+        path=judged.rows.table.column("path")[row].as_py(),
+        line=judged.rows.table.column("line")[row].as_py(),
+        tokens=tokens,
+        peak=int(judged.memory.peak[row]),
+        parts=memory.parts(tokens, supervised, int(clips[row]), float(seconds[row])),
+    )
+
+
+def _fits(judged: Judged) -> Fits | None:
+    if judged.memory is None or judged.plan.budget is None:
+        return None
+    tokens = judged.memory.longest_that_fits
+    if tokens is None:
+        return Fits(None, 0, 0)
+    cut, unseen = cut_answers(judged, tokens)
+    return Fits(tokens, cut, unseen)

@@ -1,0 +1,7 @@
+"""The one kind of error that a person sees as one line: something that was asked for cannot be."""
+
+from __future__ import annotations
+
+
+class UsageError(ValueError):
+    """One line that names what cannot be, and what can. The command line prints it and exits with status 2."""
