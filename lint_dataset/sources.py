@@ -187,7 +187,7 @@ def _not_lines(head: bytes, *, complete: bool) -> Fault | None:
 
 
 def _goes_on(text: str) -> bool:
-    """Whether the JSON value at the start of ``text``, of which the end may be missing, runs on past its second line."""
+    """Whether the JSON value at the start of ``text`` (whose end may be missing) runs on over several lines."""
     try:
         _, end = json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:

@@ -38,7 +38,7 @@ def tools_of(row: dict[str, Any]) -> tuple[list[Any] | None, list[Fault]]:
 
 def label_faults(row: dict[str, Any]) -> list[Fault]:
     """A boolean label false beside a conversation marks a bad answer in files for KTO."""
-    return [Fault("S010", {"column": "label"})] if row.get("label") is False else []
+    return [Fault("S009", {"column": "label"})] if row.get("label") is False else []
 
 
 def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
@@ -46,7 +46,7 @@ def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Faul
     system = row.get("system")
     if not isinstance(system, str) or not system.strip() or any(message.role == "system" for message in messages):
         return []
-    return [Fault("S011", {"column": "system"})]
+    return [Fault("S010", {"column": "system"})]
 
 
 def media_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:

@@ -30,7 +30,7 @@ def convert(row: dict[str, Any]) -> Converted:
     messages += [_message("user", question), _message("assistant", row[answer_field])]
     tools, found = tools_of(row)
     found += label_faults(row) + turn_faults(tuple(messages), row) + media_faults(row, messages)
-    found.append(Fault("S009", {"family": "alpaca", "column": "instruction"}))
+    found.append(Fault("S008", {"family": "alpaca", "column": "instruction"}))
     return Conversation("alpaca", tuple(messages), tools), found
 
 

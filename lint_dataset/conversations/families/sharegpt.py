@@ -93,5 +93,5 @@ def _trainer_faults(items: list[Any]) -> list[Fault]:
     if any("from" in turn for turn in turns):
         speakers = dict.fromkeys(turn.get("from") for turn in turns if isinstance(turn.get("from"), str))
         renamed = [name_of(speaker) for speaker in speakers if role_meant(str(speaker)) not in (None, speaker)]
-        return [Fault("S008", {"roles": renamed})] if renamed else []
-    return [Fault("S009", {"family": "sharegpt", "column": "conversations"})] if turns else []
+        return [Fault("S007", {"roles": renamed})] if renamed else []
+    return [Fault("S008", {"family": "sharegpt", "column": "conversations"})] if turns else []
