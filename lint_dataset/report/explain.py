@@ -6,7 +6,7 @@ python -m lint_dataset.report.explain > docs/rules.md
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,21 +64,22 @@ def explain(rule: Documented) -> str:
     for title, text in (("What it finds", rule.what), ("Why it matters", rule.why), ("What to do", rule.remedy)):
         parts.append(f"{title}\n{textwrap.fill(text, _WIDTH, initial_indent='  ', subsequent_indent='  ')}")
     parts.append(f"Example\n{textwrap.indent(rule.example.strip(), '  ')}")
-    return "\n\n".join(parts)
+    return "\n\n".join(parts) + "\n"
 
 
-def list_rules(rules: Iterable[Documented]) -> str:
+def list_rules(rules: Mapping[str, Documented]) -> str:
     """All rules, one a line: code, name, severity and what it finds."""
-    rules = list(rules)
-    name = max((len(rule.name) for rule in rules), default=0)
-    severity = max((len(rule.severity) for rule in rules), default=0)
-    return "\n".join(f"{rule.code}  {rule.name:{name}}  {rule.severity:{severity}}  {rule.what}" for rule in rules)
+    name = max((len(rule.name) for rule in rules.values()), default=0)
+    severity = max((len(rule.severity) for rule in rules.values()), default=0)
+    return "".join(
+        f"{rule.code}  {rule.name:{name}}  {rule.severity:{severity}}  {rule.what}\n" for rule in rules.values()
+    )
 
 
-def reference(rules: Iterable[Documented]) -> str:
+def reference(rules: Mapping[str, Documented]) -> str:
     """The reference of all rules as a Markdown page, in the order given, a section for each family."""
     page = ["# Rules", "`lint-dataset --explain CODE` prints one of these. A code never changes its meaning."]
-    for letter, family in groupby(rules, key=lambda rule: rule.code[0]):
+    for letter, family in groupby(rules.values(), key=lambda rule: rule.code[0]):
         page.append(f"## {letter}: {FAMILIES[letter]}")
         for rule in family:
             page.append(f"### {rule.code} {rule.name}")
@@ -96,7 +97,7 @@ def _main() -> None:
 
     from lint_dataset.rules import all_rules
 
-    sys.stdout.buffer.write(reference(all_rules().values()).encode())
+    sys.stdout.buffer.write(reference(all_rules()).encode())
 
 
 if __name__ == "__main__":

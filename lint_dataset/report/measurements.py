@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lint_dataset.report.encode import dumps
 from lint_dataset.report.place import writing
+from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,7 @@ _ROWS = 4096
 
 
 def check(path: str) -> None:
-    """Raise ``ValueError``, one line, unless the name ends in a suffix that :func:`write` knows."""
+    """Raise ``UsageError`` unless the name ends in a suffix that :func:`write` knows."""
     _writer(path)
 
 
@@ -27,7 +28,7 @@ def write(table: pa.Table, path: str, inputs: Iterable[str] = ()) -> None:
     """Write the table in the format that the suffix names: ``.parquet``, ``.jsonl`` or ``.csv``.
 
     CSV holds nested columns as JSON text and null as nothing. The file is moved into place when it is whole. Raises
-    ``ValueError``, one line, for another suffix, for a place that cannot be written, and for one of the ``inputs``.
+    ``UsageError`` for another suffix, for a place that cannot be written, and for one of the ``inputs``.
     """
     writer = _writer(path)
     with writing(path, inputs) as file:
@@ -37,7 +38,7 @@ def write(table: pa.Table, path: str, inputs: Iterable[str] = ()) -> None:
 def _writer(path: str) -> Callable[[pa.Table, BinaryIO], None]:
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in _WRITERS:
-        raise ValueError(f"measurements cannot be written to {path}: name a file that ends in {', '.join(_WRITERS)}")
+        raise UsageError(f"measurements cannot be written to {path}: name a file that ends in {', '.join(_WRITERS)}")
     return _WRITERS[suffix]
 
 

@@ -8,21 +8,23 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from lint_dataset.usage import UsageError
+
 
 @contextmanager
 def writing(path: str, inputs: Iterable[str] = ()) -> Iterator[BinaryIO]:
     """A file to write that becomes ``path`` when the block ends without an error, and leaves nothing when it does not.
 
     It is written beside its place and moved there, so a reader sees the old file or the whole new one. Raises
-    ``ValueError``, one line, when ``path`` is one of the ``inputs`` (by whatever name) or cannot be written.
+    ``UsageError`` when ``path`` is one of the ``inputs`` (by whatever name) or cannot be written.
     """
     target = os.path.realpath(path)
     for source in inputs:
         with suppress(OSError):
             if os.path.samefile(target, source):
-                raise ValueError(f"{path} is one of the files to check: name another file, so that it is not lost")
+                raise UsageError(f"{path} is one of the files to check: name another file, so that it is not lost")
     if os.path.exists(target) and not os.path.isfile(target):
-        raise ValueError(f"{path} is not a file: name a file to write")
+        raise UsageError(f"{path} is not a file: name a file to write")
     beside = ""
     try:
         handle, beside = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=os.path.dirname(target))
@@ -31,7 +33,7 @@ def writing(path: str, inputs: Iterable[str] = ()) -> Iterator[BinaryIO]:
         os.chmod(beside, _mode(target))
         os.replace(beside, target)
     except OSError as error:
-        raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             os.unlink(beside)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from lint_dataset.report import measurements
+from lint_dataset.usage import UsageError
 
 ROWS = [
     {
@@ -66,7 +67,7 @@ def test_an_empty_table_is_a_file_too(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.parametrize("name", ["m.xlsx", "m", "m.jsonl.gz", ".csv"])
 def test_another_suffix_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"\.parquet, \.jsonl, \.csv") as refused:
+    with pytest.raises(UsageError, match=r"\.parquet, \.jsonl, \.csv") as refused:
         measurements.write(table(), str(tmp_path / name))
     assert "\n" not in str(refused.value)
     assert os.listdir(tmp_path) == []
@@ -78,7 +79,7 @@ def test_a_dataset_is_never_overwritten_whatever_it_is_called(tmp_path: Path) ->
     (tmp_path / "soft.jsonl").symlink_to(data)
     os.link(data, tmp_path / "hard.jsonl")
     for name in ("train.jsonl", "./train.jsonl", "soft.jsonl", "hard.jsonl"):
-        with pytest.raises(ValueError, match="one of the files to check"):
+        with pytest.raises(UsageError, match="one of the files to check"):
             measurements.write(table(), f"{tmp_path}/{name}", [str(tmp_path / "gone.jsonl"), str(data)])
     assert data.read_text() == "precious\n"
 
@@ -110,7 +111,7 @@ def test_a_failure_half_way_leaves_the_old_file_and_no_other(tmp_path: Path, mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(measurements, "dumps", full)
-    with pytest.raises(ValueError, match="cannot be written: No space left on device"):
+    with pytest.raises(UsageError, match="cannot be written: No space left on device"):
         measurements.write(table(), str(path))
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["m.jsonl"]
@@ -119,5 +120,5 @@ def test_a_failure_half_way_leaves_the_old_file_and_no_other(tmp_path: Path, mon
 def test_a_place_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     for path in ("no/such/m.csv", "folder.csv"):
-        with pytest.raises(ValueError, match=path):
+        with pytest.raises(UsageError, match=path):
             measurements.write(table(), str(tmp_path / path))
