@@ -66,6 +66,7 @@ def media_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault
                 continue
             if column.endswith("s") and not isinstance(media, list):
                 faults.append(Fault("S003", {"field": column, "got": type_name(media), "expected": "array"}))
+                continue
             count = len(media) if isinstance(media, list) else 1
             data = {"column": column, "kind": kind, "count": count, "placeholders": placeholders}
             faults.append(Fault("S006", data))

@@ -49,8 +49,10 @@ def _part(item: Any) -> tuple[Part | None, dict[str, Any] | None]:
         return None, {"problem": "not_object", "got": type_name(item)}
     spelling = item.get("type")
     if not isinstance(spelling, str):
-        return None, {"problem": "no_type", "has_text": isinstance(item.get("text"), str)}
+        return None, {"problem": "no_type"}
     kind = _KINDS.get(spelling, "other")
+    if kind in ("text", "other") and item.get("text") is None and isinstance(item.get("value"), str):
+        return None, {"problem": "value_key"}
     if kind == "other":
         return Part("other", "", None, spelling), {"problem": "unknown_type", "type": name_of(spelling)}
     if kind != "text":
@@ -58,7 +60,7 @@ def _part(item: Any) -> tuple[Part | None, dict[str, Any] | None]:
     text = item.get("text")
     if isinstance(text, str):
         return Part("text", text, None, spelling), None
-    return None, {"problem": "no_text", "has_value": isinstance(item.get("value"), str)}
+    return None, {"problem": "no_text"}
 
 
 def _source(item: dict[str, Any], spelling: str, kind: str) -> Any:

@@ -14,8 +14,9 @@ from lint_dataset.faults import Fault
 
 #: Deeper than any conversation, and well within what every JSON reader and template survives.
 DEEPEST = 200
-#: Python refuses to read longer integers, and no table column holds one of more than 19 digits.
-_LONGEST_INTEGER = 19
+#: Python refuses to read integers of more than a few thousand digits; no table column holds 64 bits.
+_MOST_DIGITS = 30
+_INTEGERS = range(-(2**63), 2**63)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -67,10 +68,10 @@ def _decoder(faults: list[Fault]) -> json.JSONDecoder:
         return float(name)
 
     def integer(digits: str) -> int | float:
-        if len(digits) <= _LONGEST_INTEGER:
-            return int(digits)
-        note("J013", number="integer", digits=len(digits.lstrip("-")))
-        return float(digits)
+        value = int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+        if value not in _INTEGERS:
+            note("J013", number="integer", digits=len(digits.lstrip("-")))
+        return value
 
     def note(code: str, **data: Any) -> None:
         if not any(fault.code == code for fault in faults):

@@ -211,7 +211,7 @@ fault_rule(
     "json-syntax",
     "error",
     what="A line is no valid JSON. The column is the character at which it stops to be.",
-    why="No loader reads the file past it, and most name a row inside a chunk rather than the line of the file.",
+    why="Loaders stop at it, and most name a row inside a chunk rather than the line of the file.",
     remedy="Write the row again with a JSON library (json.dumps) rather than by hand.",
     example='{"messages": [{"role": "user", "content": "hi"},]}',
     message=lambda data: f"not valid JSON at column {data['column']:,}: {_syntax(data)[0]}",
@@ -262,7 +262,10 @@ fault_rule(
     "number-no-json",
     "warning",
     what="A number is NaN or Infinity, which JSON does not have, or an integer of more than 64 bits.",
-    why="Python and the datasets library read NaN, other readers refuse the line; no table column holds the integer.",
+    why=(
+        "Python and the datasets library read NaN, other readers refuse the line; the integer is rounded to a "
+        "floating-point number."
+    ),
     remedy="Write null, or leave the key out; write a long number as a string.",
     example='{"text": "hi", "score": NaN}',
     message=lambda data: (

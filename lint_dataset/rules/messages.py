@@ -174,6 +174,10 @@ _PARTS = {
     "not_object": ("is {got}, not an object", 'Write it as {"type": "text", "text": …}.'),
     "no_type": ('has no "type"', 'Add "type": "text" (or "audio", "image"): templates tell parts apart by it.'),
     "no_text": ('is text without a "text" string', 'Put the words under the key "text".'),
+    "value_key": (
+        'has its words under "value", which only LLaMA-Factory reads',
+        'Rename the key "value" to "text"; write reasoning and tool calls as fields of the message.',
+    ),
     "unknown_type": (
         'has the type "{type}", which chat templates do not know',
         "Write it as text, or as a field of the message that the template reads (tool_calls, reasoning_content).",
@@ -193,8 +197,6 @@ _PARTS = {
 def _unreadable_part(judged: Judged) -> Iterator[Finding]:
     for row, data in judged.faults.get("M010", ()):
         message, remedy = _PARTS[data["problem"]]
-        if data.get("has_value"):
-            remedy = 'Rename the key "value" to "text": chat templates read "text" alone.'
         got = _a(data["got"]) if "got" in data else ""
         said = f"{_place(data)} {message.format(got=got, type=data.get('type'))}"
         yield Finding(row, said, remedy, data, "warning" if data["problem"] == "unknown_type" else None)

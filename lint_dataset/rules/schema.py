@@ -26,6 +26,10 @@ def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+def _rows(data: Data) -> str:
+    return f"{data['rows']:,} row{'' if data['rows'] == 1 else 's'}"
+
+
 def _article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
 
@@ -177,7 +181,7 @@ def _sharegpt_roles(judged: Judged) -> Iterator[Finding]:
         return
     for row, data in _first_of_each_file(judged, "S007"):
         roles = ", ".join(data["roles"])
-        message = f"TRL keeps the roles {roles} as they are, which chat templates do not know ({data['rows']:,} rows)"
+        message = f"TRL keeps the roles {roles} as they are, which chat templates do not know ({_rows(data)})"
         remedy = "Rename human to user and gpt to assistant before training; the rows are judged as if you had."
         yield Finding(row, message, remedy, data)
 
@@ -195,7 +199,7 @@ def _needs_conversion(judged: Judged) -> Iterator[Finding]:
     if judged.plan.trainer != "trl":
         return
     for row, data in _first_of_each_file(judged, "S008"):
-        message = f'TRL does not read "{data["column"]}" rows of this kind by itself ({data["rows"]:,} rows)'
+        message = f'TRL does not read "{data["column"]}" rows of this kind by itself ({_rows(data)})'
         remedy = "Pass a formatting_func, or write the rows as messages: they are judged as if you had."
         yield Finding(row, message, remedy, data)
 
