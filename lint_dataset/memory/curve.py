@@ -143,6 +143,21 @@ class Curve:
         at = int(moments.events[live == live.max()].min())
         return Peak(int(live.max()) * MIN_BLOCK, program, at)
 
+    def distinct(self, rows: Table) -> tuple[Table, NDArray[np.intp]]:
+        """The rows that differ in what a step depends on, shortest first, and for each row which of them it is.
+
+        Variables that nothing depends on are 1.
+        """
+        return _distinct(rows, self._matters(*self.programs))
+
+    @staticmethod
+    def _matters(*programs: StepProgram) -> list[int]:
+        """The columns that some size or bound of the programs depends on, tokens first."""
+        used = {i for program in programs for i in np.flatnonzero(program.powers.any(axis=0)).tolist()}
+        if len(programs) > 1:
+            used |= {VARIABLES.index(name) for program in programs for name in program.bounds}
+        return [_TOKENS, *sorted(used - {_TOKENS})]
+
     def _of(self, i: int) -> Moments:
         if i not in self._moments:
             self._moments[i] = Moments.of(self.programs[i])
@@ -150,10 +165,8 @@ class Curve:
 
     def _evaluate(self, i: int, rows: Table) -> NDArray[np.int64]:
         program, moments = self.programs[i], self._of(i)
-        # Data sets repeat lengths: each distinct row is evaluated once, shortest first. What no size depends on is no
-        # difference; tokens always count, since the ranges are made of them.
-        tokens_first = [_TOKENS, *(i for i in range(len(VARIABLES)) if i != _TOKENS and program.powers[:, i].any())]
-        distinct, back = _distinct(rows, tokens_first)
+        # Data sets repeat lengths: each distinct row is evaluated once, shortest first.
+        distinct, back = _distinct(rows, self._matters(program))
         tokens = distinct[:, _TOKENS]
         live = np.empty(len(distinct), np.int64)
         start = 0

@@ -1,0 +1,329 @@
+"""The peak memory of a plan's training steps, over columns of examples."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.util import find_spec
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lint_dataset.memory import evidence, store
+from lint_dataset.memory.allocator import OutOfMemory, rounded
+from lint_dataset.memory.audio import mel_frames
+from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
+from lint_dataset.memory.devices import Device
+from lint_dataset.memory.devices import find as find_device
+from lint_dataset.memory.parts import complete, living_parts
+from lint_dataset.memory.program import VARIABLES, StepProgram
+from lint_dataset.memory.recipe import Recipe
+from lint_dataset.memory.replay import ADAM_STATES, STEP_BYTES, Process, tensor_bytes
+from lint_dataset.models import find as find_model
+from lint_dataset.plan import Plan
+
+Ints = NDArray[np.int64]
+
+#: Up to so many different steps are replayed when their peaks are asked for; of more, the memory that the allocator
+#: holds beyond the curve is interpolated between replays at lengths that are powers of two.
+EXACT = 4
+#: How far an interpolated peak may lie from the replayed one: a chord between two replays is up to 0.8 % off.
+MARGIN = 0.01
+_ANCHORS = tuple(2**k for k in range(5, 21))
+_LONGEST = 2**20
+_CLIPS = VARIABLES.index("clips")
+
+
+class NoStepProgram(Exception):
+    """The memory of this plan is not known here. ``reason`` says why, ``remedy`` what to do."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        """Both become one line."""
+        super().__init__(f"{reason}: {remedy}")
+        self.reason, self.remedy = reason, remedy
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The peaks of rows, in bytes of the whole process; 0 for a row of which nothing reaches the device.
+
+    ``low`` and ``high`` bound the peak by the evidence there is: above the budget with ``low`` a row runs out of
+    memory, above it with ``high`` only it may. ``replayed`` marks rows whose own step went through the allocator.
+    ``longest_that_fits`` are the tokens of the longest step, all of them supervised, that fits for certain; None
+    without a budget or when none fits.
+    """
+
+    peak: Ints
+    low: Ints
+    high: Ints
+    replayed: NDArray[np.bool_]
+    basis: str
+    longest_that_fits: int | None
+
+
+class StepMemory:
+    """Peaks of the steps of one plan. Each row stands for a batch of ``plan.batch_size`` examples like it."""
+
+    def __init__(self, plan: Plan, recipe: Recipe, programs: tuple[StepProgram, ...]) -> None:
+        """From the programs of the plan's recipe: see :meth:`of`."""
+        self.plan, self.recipe = plan, recipe
+        self.curve = Curve(programs)
+        self.device: Device = find_device(plan.device)
+        self.band = evidence.band(recipe)
+        #: Loading puts the same weights on the device in every class of steps.
+        self.groups = programs[0].groups
+        self._replays: dict[tuple[tuple[int, ...], int | None], tuple[int, int] | None] = {}
+
+    @classmethod
+    def of(cls, plan: Plan, cache_dir: str | os.PathLike[str] | None = None) -> StepMemory:
+        """The memory of a plan that names a model.
+
+        Its step program is shipped, or in the user's cache (under ``cache_dir`` if given), or traced now where torch
+        and peft are installed, which says so on standard error. Raises ``NoStepProgram``.
+        """
+        recipe = Recipe.of(plan)
+        known = find_model(recipe.model)
+        if known is not None:
+            recipe = replace(recipe, model=known.alias)
+        programs = store.load(recipe, cache_dir) or _trace(recipe, cache_dir)
+        return cls(plan, recipe, programs)
+
+    def rows(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Table:
+        """The variables of the steps of some examples: see ``curve.table``.
+
+        ``supervised`` are the tokens of one example that the loss is computed on, ``clips`` its audio clips and
+        ``seconds`` the length of its longest.
+        """
+        batch = self.plan.batch_size
+        clips = np.asarray(clips, np.int64)
+        return table(
+            {
+                "batch": batch,
+                "tokens": tokens,
+                "rank": self.plan.lora_rank,
+                "supervised": np.asarray(supervised, np.int64) * batch,
+                "clips": clips * batch,
+                "frames": np.where(clips > 0, mel_frames(seconds), 0),
+            }
+        )
+
+    def allocated(self, rows: Table) -> Ints:
+        """Peak bytes that the tensors of each row's step hold, weights and states included."""
+        return self.curve(rows) + self._fixed
+
+    def peak(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Ints:
+        """Peak bytes of the process for each row, whatever the budget: what is reserved, and the context."""
+        rows, back = self.curve.distinct(self.rows(tokens, supervised, clips, seconds))
+        peaks: Ints = self._reserved(rows, self.allocated(rows))[0] + self.device.context
+        return peaks[back]
+
+    def verdicts(
+        self,
+        tokens: ArrayLike,
+        supervised: ArrayLike,
+        clips: ArrayLike = 0,
+        seconds: ArrayLike = 0.0,
+        budget: int | None = None,
+    ) -> Verdicts:
+        """Judge rows by a budget in bytes. Rows of no tokens need nothing.
+
+        Near the budget a row's own step is replayed within it, giving cached memory back as PyTorch does before it
+        fails: such a row's peak is not above the budget when it fits, even where it would have reserved more. Of rows
+        that need about the same, those in between two replays are judged by them.
+        """
+        asked = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x)) for x in (tokens, supervised, clips, seconds)))
+        reaching = np.flatnonzero(asked[0] > 0)
+        peak, replayed = np.zeros(len(asked[0]), np.int64), np.zeros(len(asked[0]), np.bool_)
+        if len(reaching):
+            rows, back = self.curve.distinct(self.rows(*(column[reaching] for column in asked)))
+            peaks, tried = self._judge(rows, budget)
+            peak[reaching], replayed[reaching] = peaks[back], tried[back]
+        return Verdicts(
+            peak=peak,
+            low=np.floor(peak * (1 - self.band.below)).astype(np.int64),
+            high=np.ceil(peak * (1 + self.band.above)).astype(np.int64),
+            replayed=replayed,
+            basis=self.band.basis,
+            longest_that_fits=None if budget is None else self.longest_that_fits(budget),
+        )
+
+    def parts(self, tokens: int, supervised: int, clips: int = 0, seconds: float = 0.0) -> dict[str, int]:
+        """What the peak of one row is made of: bytes by part, which add up to its peak under the plan's budget."""
+        row = self.rows(tokens, supervised, clips, seconds)
+        at = self.curve.peak(row[0])
+        parts = living_parts(at.program, sizes(at.program, row[0].tolist()), at.event)
+        parts["weights"] = self._weights
+        parts["optimizer"] += self._states
+        return complete(parts, int(self._judge(self.curve.distinct(row)[0], self.plan.budget)[0][0]))
+
+    def longest_that_fits(self, budget: int) -> int | None:
+        """Tokens of the longest step, all supervised and without media, that fits a budget even at the band's top.
+
+        None when not even a step of one token fits.
+        """
+        limit = self._inside(budget)
+
+        def certainly_not(tokens: int) -> bool:
+            return int(self.allocated(self.rows(tokens, tokens))[0]) > limit
+
+        def fits(tokens: int) -> bool:
+            return self._fits(self.rows(tokens, tokens)[0], limit)
+
+        low, high = 0, _LONGEST + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if certainly_not(middle) else (middle, high)
+        if low == 0:
+            return None
+        if not self.device.caching or fits(low):
+            return low
+        # What the allocator keeps between blocks decides now; each question is a replay, so the last tokens are left.
+        low, high = 0, low
+        step = max(1, high // 16)
+        while high - step > 0 and not fits(high - step):
+            high -= step
+        low = max(0, high - step)
+        while high - low > max(1, high // 512):
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return low or (1 if fits(1) else None)
+
+    def replay(self, row: NDArray[np.int64], limit: int | None = None) -> tuple[int, int] | None:
+        """Peak reserved and peak allocated bytes of a process that runs the step of one row twice.
+
+        The first step leaves the optimizer's states where it found room. None when it runs out of memory within
+        ``limit`` bytes of reserved memory.
+        """
+        key = (tuple(row.tolist()), limit)
+        if key not in self._replays:
+            self._replays[key] = self._run([row, row], limit)
+        return self._replays[key]
+
+    def _run(self, steps: list[NDArray[np.int64]], limit: int | None) -> tuple[int, int] | None:
+        try:
+            process = Process(self.groups, self.plan.lora_rank, self.device, limit)
+            for row in steps:
+                program = self.curve.programs[int(classify(self.curve.programs, row[None])[0])]
+                process.step(program, sizes(program, row.tolist()))
+        except OutOfMemory:
+            return None
+        return process.allocator.peak_reserved, process.allocator.peak_allocated
+
+    @cached_property
+    def _weights(self) -> int:
+        rank = self.plan.lora_rank
+        return sum(rounded(size) for group in self.groups for size in tensor_bytes(group, rank))
+
+    @cached_property
+    def _states(self) -> int:
+        trained = [size for group in self.groups if group.trained for size in tensor_bytes(group, self.plan.lora_rank)]
+        return sum(ADAM_STATES * rounded(size) + rounded(STEP_BYTES) for size in trained)
+
+    @cached_property
+    def _fixed(self) -> int:
+        return self._weights + self._states + 2 * rounded(self.device.workspace)
+
+    def _inside(self, budget: int) -> int:
+        """What the allocator may reserve so that the peak fits the budget even at the top of its band."""
+        return int(budget / (1 + self.band.above)) - self.device.context
+
+    def _outside(self, budget: int) -> int:
+        """What it may reserve so that the peak fits the budget at the bottom of its band."""
+        return int(budget / (1 - self.band.below)) - self.device.context
+
+    def _reserved(self, rows: Table, allocated: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+        """Peak reserved bytes of each row without a limit, and which of them were replayed."""
+        if not self.device.caching:
+            return allocated, np.zeros(len(rows), np.bool_)
+        if len(rows) <= EXACT:
+            return np.array([self._exact(row) for row in rows]), np.ones(len(rows), np.bool_)
+        beyond = np.zeros(len(rows))
+        for with_audio in (False, True):
+            mine = (rows[:, _CLIPS] > 0) == with_audio
+            if mine.any():
+                beyond[mine] = self._beyond(allocated[mine], with_audio)
+        return allocated + beyond.astype(np.int64), np.zeros(len(rows), np.bool_)
+
+    def _beyond(self, allocated: Ints, with_audio: bool) -> NDArray[np.float64]:
+        """What the allocator reserves beyond what tensors hold, interpolated over what they hold."""
+        tokens = np.array(_ANCHORS)
+        anchors = self.rows(tokens, tokens, int(with_audio), 30.0)
+        held = np.maximum.accumulate(self.allocated(anchors))
+        after = np.searchsorted(held, allocated)
+        needed = np.unique(np.clip(np.concatenate([after - 1, after]), 0, len(anchors) - 1))
+        found = [self._exact(anchors[i]) - held[i] for i in needed.tolist()]
+        beyond: NDArray[np.float64] = np.interp(allocated, held[needed], found)
+        return beyond
+
+    def _exact(self, row: NDArray[np.int64]) -> int:
+        found = self.replay(row)
+        assert found is not None, "without a limit nothing runs out of memory"
+        return found[0]
+
+    def _judge(self, rows: Table, budget: int | None) -> tuple[Ints, NDArray[np.bool_]]:
+        """The peak of each of some distinct rows under a budget, and which of them were replayed."""
+        allocated = self.allocated(rows)
+        reserved, replayed = self._reserved(rows, allocated)
+        top = int(allocated.argmax())
+        if self.device.caching and not replayed[top]:
+            # The most expensive row is shown with its parts: it is always replayed, and no other comes out above it.
+            reserved = np.minimum(reserved, self._exact(rows[top]) - 1)
+            reserved[top], replayed[top] = self._exact(rows[top]), True
+        if budget is None:
+            return reserved + self.device.context, replayed
+        for limit in (self._inside(budget), self._outside(budget)):
+            fits, tried = self._fitting(rows, allocated, reserved, limit)
+            reserved = np.where(fits, np.minimum(reserved, limit), np.maximum(reserved, limit + 1))
+            replayed = replayed | tried
+        return reserved + self.device.context, replayed
+
+    def _fitting(
+        self, rows: Table, allocated: Ints, reserved: Ints, limit: int
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows fit within ``limit`` bytes of reserved memory, and which were replayed to know it."""
+        tried = np.zeros(len(rows), np.bool_)
+        if not self.device.caching:
+            return allocated <= limit, tried
+        fits = reserved * (1 + MARGIN) <= limit
+        unsure = np.flatnonzero(~fits & (allocated <= limit))
+        unsure = unsure[np.argsort(allocated[unsure], kind="stable")]
+        low, high = -1, len(unsure)
+        # The largest first: where it fits, all of them do.
+        asked = high - 1
+        while high - low > 1:
+            tried[unsure[asked]] = True
+            if self._fits(rows[unsure[asked]], limit):
+                low = asked
+            else:
+                high = asked
+            asked = (low + high) // 2
+        fits[unsure[: low + 1]] = True
+        return fits, tried
+
+    def _fits(self, row: NDArray[np.int64], limit: int) -> bool:
+        if not self.device.caching:
+            return int(self.allocated(row[None])[0]) <= limit
+        return limit > 0 and self.replay(row, limit) is not None
+
+
+def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
+    what = f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
+    if find_spec("torch") is None or find_spec("peft") is None:
+        raise NoStepProgram(what, "pip install 'lint-dataset[trace]' traces one from the model's own code")
+    from lint_dataset.memory.trace import TraceError, trace
+
+    def progress(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    progress(f"tracing a training step of {recipe.model} (once; it is kept in the cache)")
+    try:
+        programs = trace(recipe, progress=progress)
+    except TraceError as error:
+        raise NoStepProgram(what, f"and tracing one failed: {error}") from error
+    try:
+        store.save(recipe, programs, store.cache_folder(cache_dir))
+    except OSError as error:
+        progress(f"the trace is not kept: {error}")
+    return programs
