@@ -1,0 +1,260 @@
+"""Measure: rows of a dataset in, what the target model's processor says of them out, an Arrow batch at a time.
+
+The measure of a batch depends on nothing but the batch and the processor, so it runs the same in one process, in a
+pool or on a cluster. Around it, :func:`measure` asks the cache first and loads a processor only for what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lint_dataset import measurements
+from lint_dataset.cache import Cache, Entry, key_of
+from lint_dataset.conversations import Conversation, convert, parse
+from lint_dataset.faults import Fault
+from lint_dataset.processors import Location, load
+from lint_dataset.sources import RawExample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lint_dataset.processors.loading import Processor
+    from lint_dataset.processors.rendering import Rendered
+
+#: A batch ends at either: enough rows to keep the tokenizer's threads busy, little enough to hold in memory.
+BATCH_ROWS = 1000
+BATCH_BYTES = 16_000_000
+
+#: The columns of a measurement that come from the example itself, not from measuring it.
+_GIVEN = ("path", "line", "hash")
+#: The measurement of a row that is about a file as a whole.
+_NOTHING = json.dumps({"turns": [], "answers": [], "media": [], "faults": []})
+#: What decides a measurement beside the processor: the hash of the row, and the folder that its media are in.
+_Place = tuple[str | None, str]
+
+
+class _Row(NamedTuple):
+    """One row on its way: its family and faults, the conversation where it has one, its render where it has one."""
+
+    family: str | None
+    faults: list[Fault]
+    conversation: Conversation | None
+    rendered: Rendered | None = None
+
+
+def measure(
+    examples: Iterable[RawExample],
+    location: Location | None,
+    cache: Cache | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> pa.Table:
+    """Measure examples, in order, as a table of ``measurements.SCHEMA``.
+
+    The processor at ``location`` is loaded when the first row comes that the cache does not know; without a location
+    nothing is counted and the rows are only read. ``progress`` is told how many examples were measured since it was
+    last told. Raises ``ProcessorUnavailable`` where the processor cannot be loaded.
+    """
+    import pyarrow as pa
+
+    fingerprint = location.fingerprint if location is not None else _nothing()
+    loaded: Processor | None = None
+
+    def processor() -> Processor | None:
+        nonlocal loaded
+        if loaded is None and location is not None:
+            loaded = load(location)
+        return loaded
+
+    tables = []
+    for batch in _batches(examples):
+        tables.append(_measure_cached(batch, fingerprint, processor, cache))
+        if progress is not None:
+            progress(len(batch))
+    return pa.concat_tables(tables) if tables else measurements.schema().empty_table()
+
+
+def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.RecordBatch:
+    """Measure one batch: columns ``path``, ``line``, ``raw`` and ``faults`` in, ``measurements.SCHEMA`` out.
+
+    The faults of a row that were known before come first. A row whose ``raw`` is null is about a file as a whole and
+    passes through. Without a processor nothing is counted.
+    """
+    import pyarrow as pa
+
+    paths, lines = batch.column("path").to_pylist(), batch.column("line").to_pylist()
+    raws, known = batch.column("raw").to_pylist(), batch.column("faults").to_pylist()
+    rows = [_read(raw, path, processor) for path, raw in zip(paths, raws, strict=True)]
+    counts = _count(rows, processor)
+    measured = [
+        {
+            "path": path,
+            "line": line,
+            "hash": hash_of(raw),
+            **counted,
+            "faults": [*(before or []), *measurements.pack(row.faults)],
+        }
+        for path, line, raw, before, row, counted in zip(paths, lines, raws, known, rows, counts, strict=True)
+    ]
+    return pa.RecordBatch.from_pylist(measured, schema=measurements.schema())
+
+
+def hash_of(raw: bytes | None) -> str | None:
+    """The name of a row: a hash of its bytes. None for a row that is about a file as a whole."""
+    return None if raw is None else hashlib.sha256(raw).hexdigest()
+
+
+def _batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
+    batch: list[RawExample] = []
+    size = 0
+    for example in examples:
+        batch.append(example)
+        size += len(example.raw or b"")
+        if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _measure_cached(
+    batch: Sequence[RawExample], fingerprint: str, processor: Callable[[], Processor | None], cache: Cache | None
+) -> pa.Table:
+    """Measure what is new of a batch, remember it, and put all of it together in order."""
+    # Equal rows of one folder are measured once: whatever media they name are the same files.
+    places = [(hash_of(example.raw), os.path.dirname(example.path)) for example in batch]
+    known = _known(batch, places, fingerprint, cache)
+    new = {
+        place: example
+        for place, example in zip(reversed(places), reversed(batch), strict=True)
+        if place not in known and example.raw is not None
+    }
+    if new:
+        media = {place: _media_of(example) for place, example in new.items()} if cache is not None else {}
+        measured = measure_batch(_arrow(new.values()), processor()).drop_columns(list(_GIVEN)).to_pylist()
+        for place, row in zip(new, measured, strict=True):
+            known[place] = json.dumps(row, separators=(",", ":"))
+        if cache is not None:
+            cache.put((key_of(place[0] or "", fingerprint), Entry(media[place], known[place])) for place in new)
+    return _table(batch, places, known)
+
+
+def _known(
+    batch: Sequence[RawExample], places: Sequence[_Place], fingerprint: str, cache: Cache | None
+) -> dict[_Place, str]:
+    """What the cache knows of a batch, as JSON. Of a row with media it knows something only while they are the same."""
+    if cache is None:
+        return {}
+    keys = {place: key_of(place[0], fingerprint) for place in places if place[0] is not None}
+    found = cache.get(keys.values())
+    known: dict[_Place, str] = {}
+    for place, example in zip(places, batch, strict=True):
+        entries = found.get(keys[place], []) if place in keys and place not in known else []
+        media = _media_of(example) if any(entry.media for entry in entries) else ""
+        same = [entry.measurement for entry in entries if entry.media == media]
+        if same:
+            known[place] = same[0]
+    return known
+
+
+def _media_of(example: RawExample) -> str:
+    """What the media of an example are at this moment, as a hash; empty where it has none."""
+    from lint_dataset.processors.media import identities
+
+    row = parse(example.raw or b"")[0]
+    conversation = convert(row)[0] if row is not None else None
+    found = identities(conversation, os.path.dirname(example.path)) if conversation is not None else ""
+    return hashlib.sha256(found.encode("utf-8", "surrogateescape")).hexdigest() if found else ""
+
+
+def _arrow(examples: Iterable[RawExample]) -> pa.RecordBatch:
+    """Examples as ``measure_batch`` takes them. The faults of the files stay outside: they are no part of the row."""
+    import pyarrow as pa
+
+    rows = list(examples)
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array([row.path for row in rows], pa.string()),
+            pa.array([row.line for row in rows], pa.int64()),
+            pa.array([row.raw for row in rows], pa.large_binary()),
+            pa.array([[] for _ in rows], measurements.schema().field("faults").type),
+        ],
+        names=["path", "line", "raw", "faults"],
+    )
+
+
+def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_Place, str]) -> pa.Table:
+    """The rows of a batch as a table, from their measurements as JSON."""
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    schema = measurements.schema()
+    text = "\n".join(known.get(place, _NOTHING) for place in places).encode()
+    fields = pa.schema([field for field in schema if field.name not in _GIVEN])
+    table = arrow_json.read_json(
+        pa.BufferReader(text),
+        read_options=arrow_json.ReadOptions(use_threads=False, block_size=len(text) + 1),
+        parse_options=arrow_json.ParseOptions(explicit_schema=fields, unexpected_field_behavior="error"),
+    )
+    columns = {name: table.column(name) for name in table.column_names}
+    columns["path"] = pa.array([example.path for example in batch], pa.string())
+    columns["line"] = pa.array([example.line for example in batch], pa.int64())
+    columns["hash"] = pa.array([digest for digest, _ in places], pa.string())
+    if any(example.faults for example in batch):
+        own = zip(batch, columns["faults"].to_pylist(), strict=True)
+        faults = [measurements.pack(example.faults) + found for example, found in own]
+        columns["faults"] = pa.array(faults, schema.field("faults").type)
+    return pa.table({name: columns[name] for name in schema.names}, schema=schema)
+
+
+def _read(raw: bytes | None, path: str, processor: Processor | None) -> _Row:
+    """Read one row and render it."""
+    if raw is None:
+        return _Row(None, [], None)
+    row, faults = parse(raw)
+    if row is None:
+        return _Row(None, faults, None)
+    conversation, more = convert(row)
+    faults = [*faults, *more]
+    if conversation is None:
+        return _Row(None, faults, None)
+    if processor is None:
+        return _Row(conversation.family, faults, conversation)
+    from lint_dataset.processors.rendering import render
+
+    rendered, more = render(conversation, processor, os.path.dirname(path))
+    return _Row(conversation.family, [*faults, *more], conversation, rendered)
+
+
+def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, Any]]:
+    """The counts and spans of rows, tokenized together."""
+    counts: list[dict[str, Any]] = [
+        {"family": row.family, "tokens": None, "turns": [], "answers": [], "completion": None, "media": []}
+        for row in rows
+    ]
+    if processor is None:
+        return counts
+    from lint_dataset.processors.counting import count
+
+    for special in (False, True):
+        chosen = [
+            (i, row.rendered)
+            for i, row in enumerate(rows)
+            if row.rendered is not None and row.rendered.add_special_tokens == special
+        ]
+        encodings = processor.encode([rendered.text for _, rendered in chosen], special)
+        for (i, rendered), encoding in zip(chosen, encodings, strict=True):
+            measured, faults = count(rendered, encoding, processor)
+            counts[i].update(measured)
+            rows[i].faults.extend(faults)
+    return counts
+
+
+def _nothing() -> str:
+    """What stands for the processor where none is used."""
+    from lint_dataset.processors.fingerprint import libraries
+
+    return libraries()

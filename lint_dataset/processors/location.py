@@ -1,0 +1,117 @@
+"""Where a model's processor is on this machine, and what it is: a folder and a fingerprint. Nothing is loaded here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from lint_dataset import models
+from lint_dataset.cache import Cache
+
+#: The files that say how text, audio and images become tokens; a model's weights and code are never among them.
+FILES = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "tokenizer.model.v*",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tekken.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "*.tiktoken",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "config.json",
+    "processor_config.json",
+    "preprocessor_config.json",
+    "video_preprocessor_config.json",
+    "chat_template.json",
+    "chat_template.jinja",
+    "additional_chat_templates/*.jinja",
+)
+#: A folder without any of these holds no tokenizer.
+_VOCABULARIES = ("tokenizer.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "tekken.json")
+_OTHER_VOCABULARIES = ("vocab.json", "vocab.txt", "*.tiktoken", "tokenizer.model.v*")
+
+
+class ProcessorUnavailable(Exception):
+    """There is no processor to measure with.
+
+    ``message`` is one line that says why, ``remedy`` one line that says which command to run or which option to give.
+    """
+
+    def __init__(self, message: str, remedy: str) -> None:
+        """Keep both lines; they are also the exception's text."""
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.remedy}"
+
+
+class Location(NamedTuple):
+    """A processor on this machine.
+
+    ``name`` is what the user calls it. ``fingerprint`` changes whenever the processor, or a library that decides how
+    it counts, could give another measurement of the same row.
+    """
+
+    name: str
+    folder: str
+    fingerprint: str
+
+
+def locate(model: str | None, tokenizer: str | None, cache_dir: str | None = None) -> Location:
+    """Find the processor of a model.
+
+    ``tokenizer``, else ``model``, is a local folder, an alias of ``lint_dataset.models`` or an id on the Hugging Face
+    Hub. Nothing is downloaded that is already here. The hashes of the files are remembered in the cache of
+    ``cache_dir``. Neither transformers nor a tokenizer is imported. Raises ``ProcessorUnavailable``.
+    """
+    from lint_dataset.processors import fingerprint, hub
+
+    name = tokenizer or model
+    if not name:
+        raise ProcessorUnavailable("no model is named", "name one with --model, or a folder with --tokenizer")
+    path = Path(name).expanduser()
+    if path.is_dir():
+        folder = path.resolve()
+        if not has_tokenizer(folder):
+            raise ProcessorUnavailable(
+                f"the folder {name} holds no tokenizer",
+                "it needs at least tokenizer.json and tokenizer_config.json: save them there with "
+                "`AutoProcessor.from_pretrained(...).save_pretrained(FOLDER)`",
+            )
+    elif path.is_file():
+        raise ProcessorUnavailable(f"{name} is a file", "name the folder that it lies in")
+    else:
+        known = models.find(name)
+        if known is None and not hub.is_id(name):
+            aliases = ", ".join(model.alias for model in models.MODELS)
+            raise ProcessorUnavailable(
+                f"{name} is neither a known model, nor an id on the Hugging Face Hub, nor a folder",
+                f"known models are {aliases}; an id looks like owner/name",
+            )
+        if known is None:
+            folder = hub.find(name, mirror=None)
+        elif known.mirror is not None and name.casefold() == known.mirror.casefold():
+            folder = hub.find(known.mirror, mirror=None)
+        else:
+            folder = hub.find(known.hub_id, known.mirror)
+    with Cache(cache_dir) as cache:
+        return Location(name, str(folder), fingerprint.of(folder, cache))
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The files of a folder that matter to a processor, sorted."""
+    return sorted({path for pattern in FILES for path in folder.glob(pattern) if path.is_file()})
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether a folder holds the vocabulary of a tokenizer."""
+    if any((folder / name).is_file() for name in _VOCABULARIES):
+        return True
+    return any(path.is_file() for pattern in _OTHER_VOCABULARIES for path in folder.glob(pattern))

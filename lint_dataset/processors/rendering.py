@@ -1,0 +1,184 @@
+"""A conversation as text: what the template rendered, with media expanded, and where each turn stands in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lint_dataset.conversations import Conversation
+from lint_dataset.conversations.faults import collapse
+from lint_dataset.faults import Fault
+from lint_dataset.processors import guard, media
+from lint_dataset.processors.audio import listen
+from lint_dataset.processors.images import look
+from lint_dataset.processors.texts import Texts, locate
+
+if TYPE_CHECKING:
+    from lint_dataset.processors.loading import Processor
+
+
+class Turn(NamedTuple):
+    """One message, in characters: ``[start, end)`` is what it says, ``marker_end`` where its end marker ends."""
+
+    role: str
+    start: int
+    end: int
+    marker_end: int
+    trained: bool | None
+
+
+class Medium(NamedTuple):
+    """One clip or image: the characters of its soft tokens, the number of its message, the seconds that are heard."""
+
+    kind: str
+    start: int
+    end: int
+    seconds: float | None
+    message: int
+
+
+class Rendered(NamedTuple):
+    """One example, ready to be tokenized. ``said`` is where people's own texts stand: (number of message, start, end).
+
+    All places are characters of ``text``. ``answers`` number the turns that are answers.
+    """
+
+    text: str
+    add_special_tokens: bool
+    turns: list[Turn]
+    answers: list[int]
+    media: list[Medium]
+    said: list[tuple[int, int, int]]
+    completion: int | None
+
+
+def render(conversation: Conversation, processor: Processor, folder: str) -> tuple[Rendered | None, list[Fault]]:
+    """Render one example as the trainer would. ``folder`` is where its relative media paths start.
+
+    Returns None, and the faults that say why, where the processor would refuse the row. Never raises.
+    """
+    if conversation.text is not None:
+        return _plain(conversation, conversation.text, processor), []
+    if processor.template is None:
+        return None, [Fault("M112", {})]
+    messages = [message.template for message in conversation.messages]
+    try:
+        text = processor.render(messages, conversation.tools)
+    except Exception as error:  # a template raises whatever it likes
+        return None, [Fault("M101", {"error": type(error).__name__, "says": guard.first_line(error)})]
+    texts = locate(conversation, messages, text, processor)
+    faults = collapse([*texts.faults, *guard.check(conversation, messages, text, texts, processor)])
+    expanded = _expand(conversation, text, texts, processor, folder, faults)
+    if expanded is None:
+        return None, faults
+    longer, moved, found = expanded
+    turns = [
+        Turn(message.role, moved(start), moved(end), moved(marker_end), message.trained)
+        for message, (start, end, marker_end) in zip(conversation.messages, texts.turns, strict=True)
+    ]
+    turns = [_with_media(number, turn, found) for number, turn in enumerate(turns, start=1)]
+    completion = conversation.completion
+    return (
+        Rendered(
+            text=longer,
+            add_special_tokens=processor.adds_special_tokens(longer),
+            turns=turns,
+            answers=[i for i, turn in enumerate(turns) if turn.role in ("assistant", "model")],
+            media=found,
+            said=[(number, moved(start), moved(end)) for number, start, end in texts.said],
+            completion=turns[completion].start if completion is not None and completion < len(turns) else None,
+        ),
+        faults,
+    )
+
+
+def _plain(conversation: Conversation, text: str, processor: Processor) -> Rendered:
+    """A row that is one text: the trainer ends it with the end-of-sequence token unless it ends so already."""
+    end = len(text)
+    if processor.eos and text.endswith(processor.eos):
+        end -= len(processor.eos)
+    elif processor.eos:
+        text += processor.eos
+    completion = conversation.completion
+    if completion is None:
+        turns = [Turn("text", 0, end, len(text), None)]
+    else:
+        completion = min(completion, end)
+        turns = [
+            Turn("prompt", 0, completion, completion, None),
+            Turn("completion", completion, end, len(text), None),
+        ]
+    return Rendered(text, True, turns, [len(turns) - 1], [], [], completion)
+
+
+def _expand(
+    conversation: Conversation, text: str, texts: Texts, processor: Processor, folder: str, faults: list[Fault]
+) -> tuple[str, Any, list[Medium]] | None:
+    """Put the soft tokens of each medium where the template printed its placeholder.
+
+    Returns the longer text, a function from places in the old text to places in the new, and the media; None where
+    the processor would refuse the row or its count is not known. Adds to ``faults``.
+    """
+    slots = processor.expansion.slots
+    parts = [(number, part) for number, part in media.parts_of(conversation) if (number, part) not in texts.lost_media]
+    placeholders = {slot.placeholder: kind for kind, slot in slots.items()}
+    found = guard.occurrences(text, placeholders)
+    in_text = collapse(guard.placeholder_faults(texts.said, found))
+    faults += in_text
+    queues = {kind: [(n, part) for n, part in parts if part.kind == kind] for kind in ("audio", "image", "video")}
+    uncounted = [kind for kind, queue in queues.items() if len(queue) != sum(k == kind for _, _, k in found)]
+    if in_text:
+        return None
+    if uncounted:
+        faults += [Fault("A008", {"kind": kind, "media": len(queues[kind])}) for kind in uncounted]
+        return None
+    pieces: list[str] = []
+    ends, gains = [], [0]
+    result: list[Medium] = []
+    last = length = 0
+    refused = False
+    clips = 0
+    for start, end, kind in found:
+        message, part = queues[kind].pop(0)
+        slot = slots[kind]
+        size: Any
+        if kind == "audio":
+            clips += 1
+            clip = listen(part.source, folder, processor.expansion.ear, {"message": message, "clip": clips})
+            faults += clip.faults
+            size, seconds = clip.samples, clip.seconds
+        else:
+            place = {"message": message}
+            picture = look(part.source, folder, place)
+            faults += picture.faults
+            size, seconds = picture.size, None
+        replacement = slot.replacement(size)
+        if replacement is None:
+            if size is not None:
+                faults.append(Fault("A008", {"kind": kind, "media": 1}))
+            refused = True
+            continue
+        pieces += [text[last:start], replacement]
+        length += start - last
+        first, behind = replacement.find(slot.soft), replacement.rfind(slot.soft) + len(slot.soft)
+        result.append(Medium(kind, length + max(first, 0), length + max(behind, 0), seconds, message))
+        length += len(replacement)
+        ends.append(end)
+        gains.append(length - end)
+        last = end
+    if refused:
+        return None
+    pieces.append(text[last:])
+    return "".join(pieces), lambda place: place + gains[bisect_right(ends, place)], result
+
+
+def _with_media(number: int, turn: Turn, found: list[Medium]) -> Turn:
+    """A turn says its media too."""
+    own = [medium for medium in found if medium.message == number]
+    if not own:
+        return turn
+    spans = [(medium.start, medium.end) for medium in own]
+    if turn.end > turn.start:
+        spans.append((turn.start, turn.end))
+    end = max(end for _, end in spans)
+    return turn._replace(start=min(start for start, _ in spans), end=end, marker_end=max(end, turn.marker_end))

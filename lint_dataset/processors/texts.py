@@ -1,0 +1,189 @@
+"""Where the texts and turns of a conversation stand in what its template rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lint_dataset.conversations import Conversation, Part
+from lint_dataset.faults import Fault
+from lint_dataset.processors.guard import place
+from lint_dataset.processors.marks import Marked, Text, TooManyTexts
+
+if TYPE_CHECKING:
+    from lint_dataset.processors.loading import Processor
+
+ASSISTANTS = ("assistant", "model")
+Span = tuple[int, int]
+
+
+@dataclass
+class Texts:
+    """What was found: for each message its turn as (start, end, end of marker), and the texts people wrote.
+
+    ``said`` holds (number of the message, start, end). ``lost_media`` is filled by the guard: media of which the
+    template rendered nothing.
+    """
+
+    turns: list[tuple[int, int, int]] = field(default_factory=list)
+    said: list[tuple[int, int, int]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    lost_media: list[tuple[int, Part]] = field(default_factory=list)
+
+
+def locate(conversation: Conversation, messages: list[dict[str, Any]], plain: str, processor: Processor) -> Texts:
+    """Find every text of a conversation in its render ``plain``, by markers; turns without text by their neighbours.
+
+    Texts that are not in the render, or only as the printed form of a list, are faults.
+    """
+    found, printed, missing = _by_markers(conversation, messages, plain, processor)
+    texts = Texts()
+    spans: dict[int, list[Span]] = {}
+    for text, span in found:
+        spans.setdefault(text.message, []).append(span)
+        texts.said.append((text.message + 1, *span))
+    for index in sorted(printed):
+        texts.faults.append(Fault("M104", place(conversation, index)))
+    for text in missing:
+        code = "M110" if text.reasoning else "M102"
+        fault = Fault(code, place(conversation, text.message))
+        if fault not in texts.faults:
+            texts.faults.append(fault)
+    before = 0
+    for index in range(len(messages)):
+        following = next((min(spans[i])[0] for i in range(index + 1, len(messages)) if i in spans), len(plain))
+        turn = _turn(conversation, messages, plain, processor, index, spans.get(index), before, following)
+        texts.turns.append(turn)
+        before = max(before, turn[2])
+    return texts
+
+
+def _by_markers(
+    conversation: Conversation, messages: list[dict[str, Any]], plain: str, processor: Processor
+) -> tuple[list[tuple[Text, Span]], set[int], list[Text]]:
+    """The texts that were found, the messages whose content was printed as a list, and the texts that were not found.
+
+    All texts are marked at once. Where the markers change what the template does (it looks at how a text begins), the
+    messages are marked one at a time, and one that still cannot be marked is searched for.
+    """
+    found: list[tuple[Text, Span]] = []
+    printed: set[int] = set()
+    missing: list[Text] = []
+    cursor = 0
+    try:
+        tries = [None, *range(len(messages))]
+        for only in tries:
+            marked = Marked(messages, plain, only)
+            same, spans, lists = _render_marked(marked, conversation.tools, plain, processor)
+            if same:
+                found += [(marked.texts[number], span) for number, span in sorted(spans.items())]
+                printed |= {marked.texts[number].message for number in lists}
+                missing += [text for number, text in enumerate(marked.texts) if number not in spans]
+                if only is None:
+                    break
+            elif only is not None:
+                for text in marked.texts:
+                    start = plain.find(text.text, cursor)
+                    if start >= 0:
+                        found.append((text, (start, start + len(text.text))))
+                    else:
+                        missing.append(text)
+            cursor = max((span[1] for _, span in found), default=0)
+    except TooManyTexts:
+        return [], set(), []
+    printed |= {text.message for text, (start, _) in found if _in_json(messages[text.message], plain, start)}
+    return found, printed, missing
+
+
+def _render_marked(
+    marked: Marked, tools: list[Any] | None, plain: str, processor: Processor
+) -> tuple[bool, dict[int, Span], set[int]]:
+    try:
+        render = processor.render(marked.messages, tools)
+    except Exception:  # a template that counts characters may refuse the markers
+        return False, {}, set()
+    text, spans, printed = marked.read(render)
+    return text == plain, spans, printed
+
+
+def _in_json(message: dict[str, Any], plain: str, start: int) -> bool:
+    """Whether the text of a part was printed inside the JSON of its list."""
+    if not isinstance(message.get("content"), list):
+        return False
+    return plain[max(0, start - 12) : start].replace(" ", "").endswith('"text":"')
+
+
+def _turn(
+    conversation: Conversation,
+    messages: list[dict[str, Any]],
+    plain: str,
+    processor: Processor,
+    index: int,
+    spans: list[Span] | None,
+    before: int,
+    following: int,
+) -> tuple[int, int, int]:
+    """The turn of one message: (start, end, end of its marker). ``before`` and ``following`` are its neighbours."""
+    message = conversation.messages[index]
+    if spans and not message.has_tool_calls:
+        start, end = min(spans)[0], max(end for _, end in spans)
+        return start, end, _marker_end(plain, end, processor)
+    if message.role not in ASSISTANTS:
+        return before, before, before
+    start = _answer_start(conversation, messages, plain, processor, index, before)
+    if spans:
+        start = min(start, min(spans)[0]) if start >= before else min(spans)[0]
+    return _to_marker(plain, start, max([start, *(end for _, end in spans or ())]), following, processor)
+
+
+def _answer_start(
+    conversation: Conversation,
+    messages: list[dict[str, Any]],
+    plain: str,
+    processor: Processor,
+    index: int,
+    before: int,
+) -> int:
+    """Where an answer without text begins: as far as the render agrees with a prompt that asks for this answer."""
+    try:
+        prompt = processor.render(messages[:index], conversation.tools, add_generation_prompt=True)
+        start = _common_prefix(prompt, plain)
+    except Exception:  # no message before it, or a shorter conversation that the template refuses
+        start = -1
+    if start >= before and start > 0:
+        return start
+    header = processor.closers.header
+    opened = plain.find(header, before) if header else -1
+    return opened + len(header) if opened >= 0 else before
+
+
+def _to_marker(plain: str, start: int, said: int, following: int, processor: Processor) -> tuple[int, int, int]:
+    """A turn from ``start`` to the first end marker after ``said``, else to the turn that follows."""
+    markers = [(plain.find(marker, said, following), marker) for marker in processor.closers.markers]
+    if found := [(at, marker) for at, marker in markers if at >= 0]:
+        end, marker = min(found, key=lambda one: (one[0], -len(one[1])))
+        return start, end, end + len(marker)
+    end = max(said, len(plain[:following].rstrip())) if following == len(plain) else said
+    return start, end, end
+
+
+def _marker_end(plain: str, end: int, processor: Processor) -> int:
+    """The end of the end-of-turn marker behind a text; ``end`` where there is none."""
+    begin = end
+    while begin < len(plain) and plain[begin].isspace():
+        begin += 1
+    for marker in processor.closers.markers:
+        if plain.startswith(marker, begin):
+            return begin + len(marker)
+    return end
+
+
+def _common_prefix(one: str, other: str) -> int:
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
