@@ -6,7 +6,7 @@ python -m lint_dataset.report.explain > docs/rules.md
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
@@ -67,19 +67,18 @@ def explain(rule: Documented) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def list_rules(rules: Mapping[str, Documented]) -> str:
+def list_rules(rules: Iterable[Documented]) -> str:
     """All rules, one a line: code, name, severity and what it finds."""
-    name = max((len(rule.name) for rule in rules.values()), default=0)
-    severity = max((len(rule.severity) for rule in rules.values()), default=0)
-    return "".join(
-        f"{rule.code}  {rule.name:{name}}  {rule.severity:{severity}}  {rule.what}\n" for rule in rules.values()
-    )
+    rules = list(rules)
+    name = max((len(rule.name) for rule in rules), default=0)
+    severity = max((len(rule.severity) for rule in rules), default=0)
+    return "".join(f"{rule.code}  {rule.name:{name}}  {rule.severity:{severity}}  {rule.what}\n" for rule in rules)
 
 
-def reference(rules: Mapping[str, Documented]) -> str:
+def reference(rules: Iterable[Documented]) -> str:
     """The reference of all rules as a Markdown page, in the order given, a section for each family."""
     page = ["# Rules", "`lint-dataset --explain CODE` prints one of these. A code never changes its meaning."]
-    for letter, family in groupby(rules.values(), key=lambda rule: rule.code[0]):
+    for letter, family in groupby(rules, key=lambda rule: rule.code[0]):
         page.append(f"## {letter}: {FAMILIES[letter]}")
         for rule in family:
             page.append(f"### {rule.code} {rule.name}")
@@ -97,7 +96,7 @@ def _main() -> None:
 
     from lint_dataset.rules import all_rules
 
-    sys.stdout.buffer.write(reference(all_rules()).encode())
+    sys.stdout.buffer.write(reference(all_rules().values()).encode())
 
 
 if __name__ == "__main__":

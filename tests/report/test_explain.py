@@ -11,10 +11,10 @@ from lint_dataset.report import explain
 from lint_dataset.rules import Rule, all_rules
 
 ROOT = Path(__file__).parents[2]
-RULES = all_rules()
+RULES = list(all_rules().values())
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
 def test_a_rule_is_explained_in_full(rule: Rule) -> None:
     text = " ".join(explain.explain(rule).split())
     assert text.startswith(f"{rule.code} {rule.name} ({rule.severity})")
@@ -24,7 +24,7 @@ def test_a_rule_is_explained_in_full(rule: Rule) -> None:
 
 def test_the_list_has_one_line_a_rule() -> None:
     lines = explain.list_rules(RULES).splitlines()
-    assert [line.split()[:3] for line in lines] == [[rule.code, rule.name, rule.severity] for rule in RULES.values()]
+    assert [line.split()[:3] for line in lines] == [[rule.code, rule.name, rule.severity] for rule in RULES]
 
 
 def test_the_reference_is_up_to_date() -> None:
