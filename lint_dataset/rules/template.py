@@ -32,7 +32,7 @@ fault_rule(
     "text-lost",
     "error",
     what="The text of a message is nowhere in what the chat template renders.",
-    why="The model never sees it, and nothing says so: templates leave out roles and kinds of content they do not know.",
+    why="The model never sees it, and nothing says so: templates leave out the roles and forms that they do not know.",
     remedy="Use the roles and the form of content (text or parts) that this model's template renders.",
     example='{"messages": [{"role": "human", "content": "hi"}, {"role": "assistant", "content": "hello"}]}',
     message=lambda data: f"the chat template leaves out the text of {_place(data)}",
