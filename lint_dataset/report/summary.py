@@ -41,6 +41,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "truncation_side": lambda value: f"cut on the {value}",
 }
 
+#: What matters where only tokens are counted, for want of a model whose memory could be known.
+_WITHOUT_MEMORY = frozenset({"tokenizer", "trainer", "loss_on", "max_length", "truncation_side"})
+
 
 def plan_line(plan: Plan) -> str:
     """The plan in one line, by where its values came from: given, the trainer's own, and assumed."""
@@ -61,7 +64,9 @@ def plan_line(plan: Plan) -> str:
 
 
 def _matters(plan: Plan, name: str) -> bool:
-    """Whether a setting has a bearing on this plan."""
+    """Whether a setting has a bearing on what can be judged under this plan."""
+    if plan.model is None and name not in _WITHOUT_MEMORY:
+        return False
     if name in ("lora_rank", "lora_targets"):
         return plan.method != "full"
     return name != "truncation_side" or plan.max_length is not None

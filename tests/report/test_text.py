@@ -124,6 +124,14 @@ def test_a_run_without_a_model_does_not_list_a_plan_that_nothing_was_judged_by()
     assert "GB" not in report
 
 
+def test_a_run_with_a_tokenizer_alone_speaks_of_what_cuts_and_not_of_memory() -> None:
+    made = result(plan=Plan(tokenizer="here", max_length=2048))
+    (line,) = [line for line in written(made).splitlines() if line.startswith("plan")]
+    assert "tokenizer here, max_length 2,048" in line
+    assert "TRL 1.16" in line
+    assert not [word for word in ("CUDA", "LoRA", "budget", "checkpointing") if word in line]
+
+
 def test_no_length_that_fits_is_said() -> None:
     made = result()
     summary = dataclasses.replace(made.summary, longest_that_fits=Fits(None, 0, 0))
