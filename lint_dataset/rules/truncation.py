@@ -76,8 +76,8 @@ def never_seen(judged: Judged) -> Iterator[Finding]:
         kept += f" {int(reach.stop[row] - reach.start[row]):,} of {tokens:,} tokens"
         message = (
             f"{_named(judged, row, turns, of)} {'is' if len(turns) == 1 else 'are'} never seen: max_length "
-            f"{judged.plan.max_length:,} keeps the {kept}, and "
-            f" {'the answer' if len(turns) == 1 else 'the first of them'} starts at token {first + 1:,}"
+            f"{judged.plan.max_length:,} keeps the {kept}, "
+            f"and {'the answer' if len(turns) == 1 else 'the first of them'} starts at token {first + 1:,}"
             f"{_then(judged, row)}"
         )
         yield Finding(
