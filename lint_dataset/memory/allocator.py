@@ -74,7 +74,7 @@ class CachingAllocator:
 
     def allocate(self, size: int) -> Block:
         """Hand out ``size`` bytes (at least one). Raises ``OutOfMemory`` when the limit does not allow it."""
-        size = -(-size // MIN_BLOCK) * MIN_BLOCK
+        size = (size + MIN_BLOCK - 1) & -MIN_BLOCK
         small = size <= SMALL_REQUEST
         pool = self._small if small else self._large
         i = bisect_left(pool, (size,))
@@ -129,15 +129,16 @@ class CachingAllocator:
         ``sizes`` has the bytes of each kind. ``living`` has one entry a birth so far and is continued, so that a step
         can be replayed phase by phase; None stands for a storage without bytes. Raises ``OutOfMemory``.
         """
+        allocate, release, append = self.allocate, self.release, living.append
         for event in events:
             if event >= 0:
                 size = sizes[event]
-                living.append(self.allocate(size) if size > 0 else None)
+                append(allocate(size) if size > 0 else None)
             else:
                 # -1 is the death of the latest birth, -2 of the one before: just how Python counts from the end.
                 block = living[event]
                 if block is not None:
-                    self.release(block)
+                    release(block)
 
     def _segment(self, size: int, pool: list[tuple[int, int, Block]]) -> Block:
         if size <= SMALL_REQUEST:

@@ -29,6 +29,8 @@ _GROWTH = 1.25
 _MARKS = 2**24
 
 _TOKENS = VARIABLES.index("tokens")
+#: There is no step without an example or a token.
+_LEAST = np.array([1 if name in ("batch", "tokens", "rank") else 0 for name in VARIABLES], np.int64)
 
 Table = NDArray[np.int64]
 
@@ -37,13 +39,12 @@ def table(columns: Mapping[str, Any]) -> Table:
     """The variables of steps as a matrix (rows, variables) in the order of ``VARIABLES``.
 
     Columns are numbers or arrays of one length; what is absent is 0, but ``batch``, ``tokens`` and ``rank`` are at
-    least 1, since a step without an example or a token does not exist.
+    least 1.
     """
     filled = [np.asarray(columns.get(name, 0), dtype=np.int64) for name in VARIABLES]
     # Each column in one piece of memory, since columns are what is worked on.
     by_column = np.stack(np.broadcast_arrays(*filled)).reshape(len(VARIABLES), -1)
-    least = np.array([[1 if name in ("batch", "tokens", "rank") else 0] for name in VARIABLES])
-    rows: Table = np.maximum(by_column, least).T
+    rows: Table = np.maximum(by_column, _LEAST[:, None]).T
     return rows
 
 
@@ -146,7 +147,7 @@ class Curve:
     def distinct(self, rows: Table) -> tuple[Table, NDArray[np.intp]]:
         """The rows that differ in what a step depends on, shortest first, and for each row which of them it is.
 
-        Variables that nothing depends on are 1.
+        Variables that nothing depends on have their least value.
         """
         return _distinct(rows, self._matters(*self.programs))
 
@@ -184,10 +185,10 @@ class Curve:
 def _distinct(rows: Table, order: Sequence[int]) -> tuple[Table, NDArray[np.intp]]:
     """The rows that differ in the columns of ``order``, sorted by them, and for each row which of them it is.
 
-    Other columns are filled with ones.
+    Other columns have their least value.
     """
     if not len(rows):
-        return np.ones((0, len(VARIABLES)), np.int64), np.zeros(0, np.intp)
+        return rows, np.zeros(0, np.intp)
     least = [int(rows[:, i].min()) for i in order]
     spans = [int(rows[:, i].max()) - low + 1 for i, low in zip(order, least, strict=True)]
     possible = math.prod(spans)
@@ -206,7 +207,7 @@ def _distinct(rows: Table, order: Sequence[int]) -> tuple[Table, NDArray[np.intp
         keys, back = np.flatnonzero(found), (np.cumsum(found) - 1)[key]
     else:
         keys, back = np.unique(key, return_inverse=True)
-    distinct = np.ones((len(keys), len(VARIABLES)), np.int64)
+    distinct = np.tile(_LEAST, (len(keys), 1))
     for i, low, span in reversed(list(zip(order, least, spans, strict=True))):
         keys, distinct[:, i] = np.divmod(keys, span)
         distinct[:, i] += low

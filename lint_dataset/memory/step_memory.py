@@ -27,11 +27,14 @@ from lint_dataset.plan import Plan
 Ints = NDArray[np.int64]
 
 #: Up to so many different steps are replayed when their peaks are asked for; of more, the memory that the allocator
-#: holds beyond the curve is interpolated between replays at lengths that are powers of two.
+#: holds beyond the curve is interpolated between replays.
 EXACT = 4
-#: How far an interpolated peak may lie from the replayed one: a chord between two replays is up to 0.8 % off.
-MARGIN = 0.01
-_ANCHORS = tuple(2**k for k in range(5, 21))
+#: The lengths of those replays. Odd, as most lengths are: powers of two waste less of the allocator's 2 MiB steps.
+_ANCHORS = tuple(22 * 2**k + 1 for k in range(17))
+#: How much more than what its tensors hold a step is taken to reserve at most, until a replay says otherwise.
+_SLACK = 0.15
+#: Lengths that are tried between what fits for certain and what cannot fit, before the last ones are halved.
+_TRIES = 4
 _LONGEST = 2**20
 _CLIPS = VARIABLES.index("clips")
 
@@ -74,6 +77,7 @@ class StepMemory:
         self.band = evidence.band(recipe)
         #: Loading puts the same weights on the device in every class of steps.
         self.groups = programs[0].groups
+        self._found: dict[tuple[int, bool, int], int] = {}
         self._replays: dict[tuple[tuple[int, ...], int | None], tuple[int, int] | None] = {}
 
     @classmethod
@@ -129,9 +133,10 @@ class StepMemory:
     ) -> Verdicts:
         """Judge rows by a budget in bytes. Rows of no tokens need nothing.
 
-        Near the budget a row's own step is replayed within it, giving cached memory back as PyTorch does before it
-        fails: such a row's peak is not above the budget when it fits, even where it would have reserved more. Of rows
-        that need about the same, those in between two replays are judged by them.
+        Near the budget steps are replayed within it, giving cached memory back as PyTorch does before it fails. So a
+        row that fits only by that has its peak at the budget, even where it would have reserved more. A row is judged
+        by what its tensors hold, compared with the longest replayed step that fits: rows as long as
+        ``longest_that_fits`` or shorter are never said to be over.
         """
         asked = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x)) for x in (tokens, supervised, clips, seconds)))
         reaching = np.flatnonzero(asked[0] > 0)
@@ -161,34 +166,9 @@ class StepMemory:
     def longest_that_fits(self, budget: int) -> int | None:
         """Tokens of the longest step, all supervised and without media, that fits a budget even at the band's top.
 
-        None when not even a step of one token fits.
+        Every shorter step that was tried fits as well. None when not even a step of one token fits.
         """
-        limit = self._inside(budget)
-
-        def certainly_not(tokens: int) -> bool:
-            return int(self.allocated(self.rows(tokens, tokens))[0]) > limit
-
-        def fits(tokens: int) -> bool:
-            return self._fits(self.rows(tokens, tokens)[0], limit)
-
-        low, high = 0, _LONGEST + 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if certainly_not(middle) else (middle, high)
-        if low == 0:
-            return None
-        if not self.device.caching or fits(low):
-            return low
-        # What the allocator keeps between blocks decides now; each question is a replay, so the last tokens are left.
-        low, high = 0, low
-        step = max(1, high // 16)
-        while high - step > 0 and not fits(high - step):
-            high -= step
-        low = max(0, high - step)
-        while high - low > max(1, high // 512):
-            middle = (low + high) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return low or (1 if fits(1) else None)
+        return self._longest(self._inside(budget), certain=True, clips=0) or None
 
     def replay(self, row: NDArray[np.int64], limit: int | None = None) -> tuple[int, int] | None:
         """Peak reserved and peak allocated bytes of a process that runs the step of one row twice.
@@ -249,7 +229,7 @@ class StepMemory:
     def _beyond(self, allocated: Ints, with_audio: bool) -> NDArray[np.float64]:
         """What the allocator reserves beyond what tensors hold, interpolated over what they hold."""
         tokens = np.array(_ANCHORS)
-        anchors = self.rows(tokens, tokens, int(with_audio), 30.0)
+        anchors = self._full(tokens, int(with_audio))
         held = np.maximum.accumulate(self.allocated(anchors))
         after = np.searchsorted(held, allocated)
         needed = np.unique(np.clip(np.concatenate([after - 1, after]), 0, len(anchors) - 1))
@@ -271,41 +251,71 @@ class StepMemory:
             # The most expensive row is shown with its parts: it is always replayed, and no other comes out above it.
             reserved = np.minimum(reserved, self._exact(rows[top]) - 1)
             reserved[top], replayed[top] = self._exact(rows[top]), True
-        if budget is None:
-            return reserved + self.device.context, replayed
-        for limit in (self._inside(budget), self._outside(budget)):
-            fits, tried = self._fitting(rows, allocated, reserved, limit)
-            reserved = np.where(fits, np.minimum(reserved, limit), np.maximum(reserved, limit + 1))
-            replayed = replayed | tried
+        if budget is not None:
+            for limit, certain in ((self._inside(budget), True), (self._outside(budget), False)):
+                fits = allocated <= self._holds(rows, allocated, limit, certain)
+                reserved = np.where(fits, np.minimum(reserved, limit), np.maximum(reserved, limit + 1))
         return reserved + self.device.context, replayed
 
-    def _fitting(
-        self, rows: Table, allocated: Ints, reserved: Ints, limit: int
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which rows fit within ``limit`` bytes of reserved memory, and which were replayed to know it."""
-        tried = np.zeros(len(rows), np.bool_)
-        if not self.device.caching:
-            return allocated <= limit, tried
-        fits = reserved * (1 + MARGIN) <= limit
-        unsure = np.flatnonzero(~fits & (allocated <= limit))
-        unsure = unsure[np.argsort(allocated[unsure], kind="stable")]
-        low, high = -1, len(unsure)
-        # The largest first: where it fits, all of them do.
-        asked = high - 1
-        while high - low > 1:
-            tried[unsure[asked]] = True
-            if self._fits(rows[unsure[asked]], limit):
-                low = asked
-            else:
-                high = asked
-            asked = (low + high) // 2
-        fits[unsure[: low + 1]] = True
-        return fits, tried
+    def _holds(self, rows: Table, allocated: Ints, limit: int, certain: bool) -> Ints:
+        """For each row what tensors may hold at most for its step to fit within ``limit`` reserved bytes."""
+        most = np.full(len(rows), limit)
+        if not self.device.caching or (allocated * (1 + _SLACK) <= limit).all() or (allocated > limit).all():
+            return most
+        for clips in np.unique(np.minimum(rows[:, _CLIPS], 1)).tolist():
+            tokens = self._longest(limit, certain, clips)
+            held = int(self.allocated(self._full(tokens, clips))[0]) if tokens else -1
+            most[np.minimum(rows[:, _CLIPS], 1) == clips] = held
+        return most
 
-    def _fits(self, row: NDArray[np.int64], limit: int) -> bool:
-        if not self.device.caching:
-            return int(self.allocated(row[None])[0]) <= limit
-        return limit > 0 and self.replay(row, limit) is not None
+    def _full(self, tokens: ArrayLike, clips: int) -> Table:
+        """Steps of some lengths with every token supervised, with one whole clip an example or none."""
+        return self.rows(tokens, tokens, clips, 30.0)
+
+    def _longest(self, limit: int, certain: bool, clips: int) -> int:
+        """Tokens of the longest step that fits within ``limit`` reserved bytes; 0 when none does.
+
+        What the allocator reserves jumps up and down with the length. ``certain`` is the length up to which every tried
+        step fits, otherwise it is the longest tried step that fits at all.
+        """
+        key = (limit, certain, clips)
+        if key not in self._found:
+            self._found[key] = self._search(limit, certain, clips)
+        return self._found[key]
+
+    def _search(self, limit: int, certain: bool, clips: int) -> int:
+        top = self._longest_held(limit, clips)
+        if top == 0 or not self.device.caching:
+            return top
+
+        def fits(tokens: int) -> bool:
+            return tokens == 0 or self.replay(self._full(tokens, clips)[0], limit) is not None
+
+        sure = self._longest_held(int(limit / (1 + _SLACK)), clips)
+        if not fits(sure):
+            sure = 0
+        tries = np.unique(np.linspace(sure, top, _TRIES + 1).astype(int)).tolist()
+        good, bad = sure, top + 1
+        for tokens in tries[1:] if certain else tries[:0:-1]:
+            if fits(tokens):
+                good = tokens
+            else:
+                bad = tokens
+            if fits(tokens) != certain:
+                break
+        while bad - good > max(1, bad // 256):
+            middle = (good + bad) // 2
+            good, bad = (middle, bad) if fits(middle) else (good, middle)
+        return good
+
+    def _longest_held(self, limit: int, clips: int) -> int:
+        """Tokens of the longest step whose tensors hold no more than ``limit`` bytes; 0 when none does."""
+        low, high = 0, _LONGEST + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            held = int(self.allocated(self._full(middle, clips))[0])
+            low, high = (middle, high) if held <= limit else (low, middle)
+        return low
 
 
 def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
