@@ -57,13 +57,12 @@ def media_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault
     messages = tuple(messages)
     faults = []
     for kind, columns in _MEDIA_COLUMNS.items():
-        if any(part.kind == kind for message in messages for part in message.parts):
+        filled = [column for column in columns if row.get(column) not in (None, [], "")]
+        if not filled or any(part.kind == kind for message in messages for part in message.parts):
             continue
         placeholders = sum(message.text.count(f"<{kind}>") for message in messages)
-        for column in columns:
-            media = row.get(column)
-            if media in (None, [], ""):
-                continue
+        for column in filled:
+            media = row[column]
             if column.endswith("s") and not isinstance(media, list):
                 faults.append(Fault("S003", {"field": column, "got": type_name(media), "expected": "array"}))
                 continue

@@ -16,7 +16,6 @@ from lint_dataset.faults import Fault
 DEEPEST = 200
 #: Python refuses to read integers of more than a few thousand digits; no table column holds 64 bits.
 _MOST_DIGITS = 30
-_INTEGERS = range(-(2**63), 2**63)
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -69,7 +68,7 @@ def _decoder(faults: list[Fault]) -> json.JSONDecoder:
 
     def integer(digits: str) -> int | float:
         value = int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
-        if value not in _INTEGERS:
+        if not -(2**63) <= value < 2**63:
             note("J013", number="integer", digits=len(digits.lstrip("-")))
         return value
 

@@ -1,0 +1,44 @@
+"""Findings of the rules that need no processor, from the bytes of a file: read, parsed, converted and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lint_dataset import sources
+from lint_dataset.conversations import convert, parse
+from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.faults import Fault
+from lint_dataset.judge import judge, look
+from lint_dataset.measurements import pack, schema
+from lint_dataset.plan import Plan
+from lint_dataset.rules import all_rules
+
+
+def faults_of(path: str) -> Iterator[tuple[int, list[Fault]]]:
+    """Each row's line and faults."""
+    for example in sources.read(path):
+        faults = list(example.faults)
+        if example.raw is not None:
+            value, found = parse(example.raw)
+            faults += found
+            if value is not None:
+                faults += convert(value)[1]
+        yield example.line, faults
+
+
+def find(folder: Path, content: bytes, trainer: str = "trl") -> list[Diagnostic]:
+    """The findings in a file with this content."""
+    path = folder / "train.jsonl"
+    path.write_bytes(content)
+    return find_in(str(path), trainer)
+
+
+def find_in(path: str, trainer: str = "trl") -> list[Diagnostic]:
+    empty: dict[str, Any] = {"turns": [], "answers": [], "media": []}
+    rows = [{"path": path, "line": line, "faults": pack(faults), **empty} for line, faults in faults_of(path)]
+    codes = [code for code in all_rules() if code[0] in "JSM"]
+    return judge(look(pa.Table.from_pylist(rows, schema()), Plan(trainer=trainer), None), codes)
