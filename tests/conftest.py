@@ -34,12 +34,17 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def fetched() -> Callable[[str], Path]:
-    """The folder of a published tokenizer (or ``gemma3n``) by its name; skips where it cannot be fetched."""
+    """The folder of a published tokenizer (or ``gemma3n``) by its name.
+
+    Where it cannot be fetched the test is skipped, or fails if ``LINT_DATASET_REQUIRE_REAL`` is set, as in CI.
+    """
 
     def folder(name: str) -> Path:
         try:
             return tokenizers.gemma3n() if name == "gemma3n" else tokenizers.published(name)
         except tokenizers.Unfetchable as reason:
+            if os.environ.get("LINT_DATASET_REQUIRE_REAL"):
+                pytest.fail(str(reason))
             pytest.skip(str(reason))
 
     return folder

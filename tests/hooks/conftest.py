@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests import tokenizers
-
 ROOT = Path(__file__).parents[2]
 
 # Python imports this by itself at every start, in children too, and before anything else.
@@ -30,6 +28,9 @@ class Recorder:
 
 sys.meta_path.insert(0, Recorder())
 """
+
+# Settings of git and pre-commit (tests may run inside a hook), and what would forbid the network in the hook's stead.
+_FOREIGN = ("GIT_", "PRE_COMMIT", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 
 
 @dataclass
@@ -77,17 +78,6 @@ class Repository:
         return names
 
 
-@pytest.fixture
-def gemma3n() -> Path:
-    """The folder of a Gemma 3n processor with the real vocabulary."""
-    try:
-        return tokenizers.gemma3n()
-    except tokenizers.Unfetchable as problem:
-        if os.environ.get("LINT_DATASET_REQUIRE_REAL"):
-            raise
-        pytest.skip(str(problem))
-
-
 def chat(question: str, answer: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]}
 
@@ -103,7 +93,7 @@ def repository(tmp_path: Path) -> Repository:
     python, path = shlex.quote(sys.executable), shlex.quote(f"{start}{os.pathsep}{ROOT}")
     command.write_text(f'#!/bin/sh\nPYTHONPATH={path} exec {python} -m lint_dataset "$@"\n')
     command.chmod(0o755)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PRE_COMMIT"))}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
     environment |= {
         "PATH": f"{tools}{os.pathsep}{environment['PATH']}",
         "HOME": str(tmp_path),

@@ -112,9 +112,8 @@ def test_a_push_shows_the_report_even_when_it_passes(hooked: Repository, tmp_pat
     assert "train.jsonl:1: J" in run.stdout
 
 
-@pytest.mark.real_tokenizer
-def test_an_unchanged_file_is_judged_without_a_tokenizer(hooked: Repository, gemma3n: Path) -> None:
-    settings = f'[tool.lint-dataset]\ntokenizer = "{gemma3n}"\nmax-length = 40\n'
+def test_an_unchanged_file_is_judged_without_a_tokenizer(hooked: Repository, gemma3n_folder: Path) -> None:
+    settings = f'[tool.lint-dataset]\ntokenizer = "{gemma3n_folder}"\nmax-length = 40\n'
     (hooked.folder / "pyproject.toml").write_text(settings)
     long, short = "Say it once more, and slower this time. " * 12, "Well said."
     hooked.stage("train.jsonl", chat("Again?", short), chat("Again?", long))
