@@ -11,6 +11,10 @@ MOST_SAMPLES = 480_000
 _STEP = 160
 _WINDOW = 513
 _PADDED_TO = 128
+#: The audio tower works on blocks of 48 frames and pads the last one. Sizes are polynomials for clips that end half way
+#: through a block, as one of 30 seconds nearly does.
+BLOCK = 48
+ENDS_AT = 24
 
 
 def mel_frames(seconds: ArrayLike) -> NDArray[np.int64]:
@@ -25,3 +29,9 @@ def mel_frames(seconds: ArrayLike) -> NDArray[np.int64]:
     samples = -(-samples // _PADDED_TO) * _PADDED_TO
     frames: NDArray[np.int64] = np.maximum((samples - _WINDOW) // _STEP + 1, 1)
     return frames
+
+
+def whole_frames(frames: ArrayLike) -> NDArray[np.int64]:
+    """The next number of frames that step programs hold for: up to 47 more, half a second."""
+    given: NDArray[np.int64] = np.asarray(frames, np.int64)
+    return given + (ENDS_AT - given) % BLOCK

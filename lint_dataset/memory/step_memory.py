@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lint_dataset.memory import evidence, store
 from lint_dataset.memory.allocator import OutOfMemory, rounded
-from lint_dataset.memory.audio import mel_frames
+from lint_dataset.memory.audio import mel_frames, whole_frames
 from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
 from lint_dataset.memory.devices import Device
 from lint_dataset.memory.devices import find as find_device
@@ -109,7 +109,7 @@ class StepMemory:
                 "rank": self.plan.lora_rank,
                 "supervised": np.asarray(supervised, np.int64) * batch,
                 "clips": clips * batch,
-                "frames": np.where(clips > 0, mel_frames(seconds), 0),
+                "frames": np.where(clips > 0, whole_frames(mel_frames(seconds)), 0),
             }
         )
 
