@@ -105,9 +105,9 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any]) -> int:
             use_cache=options["cache"] is not False,
             progress=progress,
         )
+    _report(result, options, files)
     if options["measurements"]:
         measurements.write(result.rows, options["measurements"], files)
-    _report(result, options, files)
     return _status(result, options["fail_on"] or "error")
 
 
@@ -190,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console script. A setting that cannot be is one line and exit status 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         status = command.main(arguments, "lint-dataset", standalone_mode=False, default_map=_configured())
         sys.stdout.flush()

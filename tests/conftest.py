@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests import tokenizers
 
 if TYPE_CHECKING:
     from lint_dataset.processors.loading import Processor
+
+# A property that loads something heavy on its first example is not slow on the others.
+settings.register_profile("default", deadline=None)
+settings.load_profile("default")
 
 #: Fixtures that fetch: a test that uses one runs on a published tokenizer.
 _FETCHING = {"fetched", "gemma3n_folder", "loaded", "gemma3n"}

@@ -32,9 +32,9 @@ def _step(judged: Judged, row: int) -> str:
 def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
     """The finding of one row, with the numbers and what would fit."""
     peak, fits = int(memory.peak[row]), memory.longest_that_fits
-    advice = "no example of any length fits this plan: choose another method, a smaller model or a larger budget"
+    advice = "No example of any length fits this plan: choose another method, a smaller model or a larger budget."
     if fits is not None:
-        advice = f"shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits"
+        advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits."
     data = {
         "tokens": int(judged.reach.tokens[row]),
         "batch_size": judged.plan.batch_size,

@@ -44,7 +44,7 @@ def _then(judged: Judged, row: int) -> str:
 
 def _remedy(judged: Judged, needs: int) -> str:
     side = "" if judged.plan.truncation_side == "right" else " (or cut at the right)"
-    return f"a max_length of {needs:,} keeps it whole{side}; or shorten or split the example, or drop it knowingly"
+    return f"A max_length of {needs:,} keeps it whole{side}; or shorten or split the example, or drop it knowingly."
 
 
 def _cut(judged: Judged) -> bool:
@@ -181,7 +181,7 @@ def media_cut(judged: Judged) -> Iterator[Finding]:
             row,
             f"max_length {judged.plan.max_length:,} keeps {int(kept[i]):,} of the {int(length[i]):,} tokens "
             f"of the {kind} at tokens {int(media.start[i]) + 1:,} to {int(media.end[i]):,}: the training step fails",
-            f"a max_length of {needs:,} keeps it whole; or drop the example",
+            f"A max_length of {needs:,} keeps it whole; or drop the example.",
             {"kind": kind, "kept": int(kept[i]), "of": int(length[i]), "needs": needs},
         )
 
