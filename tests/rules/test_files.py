@@ -1,0 +1,113 @@
+"""The J rules: what they say, and that the loaders really do what the rules say of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.finding import find, find_in
+
+GOOD = b'{"text": "one"}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "severity", "line", "message", "remedy"),
+    [
+        (b"", "J002", "error", 1, "is empty", "Write the examples again"),
+        (
+            b"version https://git-lfs.github.com/spec/v1\nsize 1234567\n",
+            "J003",
+            "error",
+            1,
+            "1,234,567",
+            "git lfs pull",
+        ),
+        (b"\xef\xbb\xbf" + GOOD, "J004", "warning", 1, "byte order mark", "sed"),
+        (GOOD.decode().encode("utf-16"), "J005", "error", 1, "UTF-16", "iconv -f UTF-16"),
+        (b"\x1f\x8b\x08\x00", "J005", "error", 1, "gzip", "gunzip"),
+        (b"PAR1\x15\x04", "J005", "error", 1, "Parquet", "JSON Lines"),
+        (GOOD + b'{"text": "two"}\r\n', "J006", "note", 2, "CR LF", "sed"),
+        (b"[\n" + GOOD + b"]\n", "J007", "error", 1, "one JSON array", "jq -c '.[]'"),
+        (b'{\n"text": "one"\n}\n', "J007", "error", 1, "pretty-printed", "jq -c . "),
+        (GOOD + b"\n" + GOOD, "J008", "warning", 2, "blank line", "sed"),
+        (GOOD + b"\n", "J008", "warning", 2, "at the end of the file", "sed"),
+        (GOOD + b'{"text": "caf\xe9"}\n', "J009", "error", 2, "byte 14 (0xE9)", "iconv"),
+        (GOOD + b'{"text": "two",}\n', "J010", "error", 2, "column 15: a comma before", "Remove the comma"),
+        (GOOD + b'{"text": "tw', "J010", "error", 2, "ends in the middle", "cut off"),
+        (b'[{"role": "user", "content": "a"}]\n' + GOOD, "J011", "error", 1, "array of 1 item", '{"messages": […]}'),
+        (b'"{\\"text\\": \\"a\\"}"\n', "J011", "error", 1, "encoded twice", "json.loads"),
+        (b'{"text": "a", "text": "b"}\n', "J012", "error", 1, '"text" stands twice', "Keep one"),
+        (b'{"text": "a", "n": NaN}\n', "J013", "warning", 1, "NaN", "null"),
+        (b'{"text": "a \\ud83d"}\n', "J014", "error", 1, "surrogate pair in text", "characters"),
+        (b'{"text": "a", "n": ' + b"[" * 300 + b"]" * 300 + b"}\n", "J017", "error", 1, "more than 200", "string"),
+    ],
+)
+def test_one_finding_that_says_where_and_what_to_do(
+    tmp_path: Path, content: bytes, code: str, severity: str, line: int, message: str, remedy: str
+) -> None:
+    (finding,) = find(tmp_path, content)
+    assert (finding.code, finding.severity, finding.line) == (code, severity, line)
+    assert message in finding.message
+    assert remedy in finding.remedy
+
+
+def test_a_missing_file_is_a_finding(tmp_path: Path) -> None:
+    (finding,) = find_in(str(tmp_path / "absent.jsonl"))
+    assert (finding.code, finding.severity, finding.line) == ("J001", "error", 1)
+
+
+def test_findings_do_not_stop_the_rest_of_the_file(tmp_path: Path) -> None:
+    content = GOOD + b"{broken\n" + b"\n" + b"\xff\n" + b'{"text": ""}\n' + GOOD
+    assert [(f.line, f.code) for f in find(tmp_path, content)] == [(2, "J010"), (3, "J008"), (4, "J009"), (5, "M009")]
+
+
+#: What the datasets library does with a file: "loads", or the step at which it raises.
+LOADER = [
+    (b"", "load"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 12\n", "load"),
+    (b"\xef\xbb\xbf" + GOOD, "loads"),
+    (GOOD.decode().encode("utf-16"), "load"),
+    (GOOD.replace(b"\n", b"\r\n") * 2, "loads"),
+    (b"[\n" + GOOD + b"]\n", "loads"),
+    (b'{\n"text": "one"\n}\n', "loads"),
+    (GOOD + b"\n" + GOOD, "loads"),
+    (GOOD + b'{"text": "caf\xe9"}\n' + GOOD, "read"),
+    (GOOD + b'{"text": "two",}\n', "load"),
+    (b'["one"]\n["two"]\n', "load"),
+    (GOOD + b'{"text": "a", "text": "b"}\n', "load"),
+    (b'{"text": "a", "n": NaN}\n', "loads"),
+    (b'{"text": "a", "n": 123456789012345678901234567890}\n', "loads"),
+    (GOOD + b'{"text": "a \\ud83d"}\n' + GOOD, "load"),
+    (b'{"text": "a", "n": ' + b'{"a":' * 300 + b"1" + b"}" * 300 + b"}\n", "load"),
+]
+
+
+@pytest.mark.parametrize(("content", "outcome"), LOADER)
+def test_the_datasets_library_does_what_the_rules_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, outcome: str
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert _loaded(tmp_path, content) == outcome
+    severities = {finding.severity for finding in find(tmp_path, content)}
+    if outcome != "loads":
+        assert "error" in severities
+    elif "not one object a line" not in "".join(f.message for f in find(tmp_path, content)):
+        assert "error" not in severities
+
+
+def _loaded(folder: Path, content: bytes) -> str:
+    import datasets
+
+    path = folder / "loaded.jsonl"
+    path.write_bytes(content)
+    try:
+        rows: Any = datasets.load_dataset("json", data_files=str(path), split="train", cache_dir=str(folder / "cache"))
+    except Exception:
+        return "load"
+    try:
+        list(rows)
+    except Exception:
+        return "read"
+    return "loads"
