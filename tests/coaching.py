@@ -48,11 +48,12 @@ _SENTENCES = (
     "I would have written if I had known the address.",
     "Please call Stella and ask her to bring these things.",
 )
-_WORDS = (
+_ADVICE = (
     "the vowel in this word is a little too short so hold it longer and let your jaw drop before you close it again "
     "while the final consonant needs more air because it sounds voiced now try to feel the tip of your tongue behind "
     "the teeth and listen for the stress on the second syllable which falls in pitch at the end of the sentence"
-).split()
+)
+_WORDS = _ADVICE.split()
 _COACH = "You are a friendly pronunciation coach. Name one thing that was good and one thing to practise."
 
 
