@@ -41,6 +41,11 @@ def label_faults(row: dict[str, Any]) -> list[Fault]:
     return [Fault("S009", {"column": "label"})] if row.get("label") is False else []
 
 
+def prompt_faults(row: dict[str, Any]) -> list[Fault]:
+    """A prompt column (even of nulls) without a completion beside a conversation: judged with the plan."""
+    return [Fault("S011", {"column": "prompt"})] if "prompt" in row and row.get("completion") is None else []
+
+
 def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
     """A system prompt in a column of its own is not read beside a ``messages`` list."""
     system = row.get("system")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+from lint_dataset.conversations.columns import prompt_faults
 from lint_dataset.conversations.elsewhere import looks_like
 from lint_dataset.conversations.faults import collapse, key_names
 from lint_dataset.conversations.shape import Conversation
@@ -87,6 +88,7 @@ def convert(row: Any) -> Converted:
     if len(matching) > 1:
         faults.append(Fault("S002", {"families": [known.name for known in matching], "read_as": matching[0].name}))
     conversation, found = matching[0].convert(row)
+    found += prompt_faults(row)
     return conversation, collapse(faults + found)
 
 

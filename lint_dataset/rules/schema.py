@@ -91,8 +91,9 @@ def _several(judged: Judged) -> Iterator[Finding]:
         others = [name for name in data["families"] if name != data["read_as"]]
         message = f"the row has the keys of {' and '.join(data['families'])}; read as {data['read_as']}"
         remedy = f"Keep the columns of {data['read_as']}, and drop or rename those of {' and '.join(others)}."
-        # A text column beside messages is nearly always the same conversation rendered, and is dropped by trainers.
-        yield Finding(row, message, remedy, data, "note" if others == ["text"] else None)
+        # A text column beside another schema is nearly always the same conversation, rendered.
+        rendered = "text" in data["families"] and len(others) == 1
+        yield Finding(row, message, remedy, data, "note" if rendered else None)
 
 
 fault_rule(
@@ -225,3 +226,20 @@ fault_rule(
     example='{"system": "Be brief.", "messages": [{"role": "user", "content": "hi"}, …]}',
     message=lambda data: f'the system prompt in "{data["column"]}" is not part of the messages and is not trained with',
 )
+
+
+@rule(
+    "S011",
+    "prompt-without-completion",
+    "error",
+    what="A prompt column without a completion stands beside the conversation, and the trainer is TRL. Once a file.",
+    why="TRL takes every row with a prompt column for prompt/completion, and stops at the missing completion.",
+    remedy='Drop or rename the column before training: dataset.remove_columns("prompt").',
+    example='{"prompt": "2+2?", "messages": [{"role": "user", "content": "2+2?"}, …]}',
+)
+def _prompt_without_completion(judged: Judged) -> Iterator[Finding]:
+    if judged.plan.trainer != "trl":
+        return
+    for row, data in _first_of_each_file(judged, "S011"):
+        message = f'TRL takes the row for prompt/completion because of "prompt", and fails ({_rows(data)})'
+        yield Finding(row, message, 'Drop or rename the column: dataset.remove_columns("prompt").', data)

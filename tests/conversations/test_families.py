@@ -163,8 +163,8 @@ def test_text() -> None:
 
 
 def test_columns_of_nulls_are_no_schema() -> None:
-    assert clean({"messages": ASKED, "prompt": None, "completion": None, "text": None}).family == "messages"
-    conversation, faults = convert({"messages": None, "prompt": None})
+    assert clean({"messages": ASKED, "conversations": None, "text": None, "tools": None}).family == "messages"
+    conversation, faults = convert({"messages": None, "text": None})
     assert conversation is None
     assert [(fault.code, fault.data["got"]) for fault in faults] == [("S003", "null")]
 

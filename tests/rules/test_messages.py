@@ -174,6 +174,17 @@ def test_trl_reads_an_image_column(tmp_path: Path) -> None:
     assert [f.code for f in find(tmp_path, content, "hf")] == ["S006"]
 
 
+def test_a_prompt_beside_messages_breaks_trl_alone(tmp_path: Path) -> None:
+    content = lines(*[chat(USER, ANSWER, prompt="2+2?")] * 3)
+    assert [(f.line, f.code, f.severity) for f in find(tmp_path, content, "trl")] == [(1, "S011", "error")]
+    assert find(tmp_path, content, "hf") == []
+
+
+def test_alpaca_with_its_rendered_text_is_a_note(tmp_path: Path) -> None:
+    row = {"instruction": "Add.", "input": "2+2", "output": "4", "text": "### Instruction: Add. 2+2 ### Response: 4"}
+    assert [(f.code, f.severity) for f in find(tmp_path, lines(row))] == [("S002", "note")]
+
+
 def test_long_names_are_shortened(tmp_path: Path) -> None:
     (finding,) = find(tmp_path, lines(chat({"role": "x" * 5000, "content": "a"}, USER, ANSWER)))
     assert len(finding.message) < 200
