@@ -21,7 +21,7 @@ settings.register_profile("default", deadline=None)
 settings.load_profile("default")
 
 #: Fixtures that fetch: a test that uses one runs on a published tokenizer.
-_FETCHING = {"fetched", "gemma3n_folder", "loaded", "gemma3n"}
+_FETCHING = {"fetched", "gemma3n_folder", "loaded", "gemma3n", "with_template"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -75,3 +75,20 @@ def loaded(fetched: Callable[[str], Path]) -> Callable[[str], Processor]:
 @pytest.fixture(scope="session")
 def gemma3n(loaded: Callable[[str], Processor]) -> Processor:
     return loaded("gemma3n")
+
+
+@pytest.fixture
+def with_template(loaded: Callable[[str], Processor]) -> Callable[[str], Processor]:
+    """A processor with the vocabulary of Qwen3 and a template of our own."""
+    import copy
+
+    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors.loading import Processor
+
+    def make(template: str) -> Processor:
+        base = loaded("qwen3")
+        tokenizer = copy.copy(base.tokenizer)
+        tokenizer.chat_template = template
+        return Processor(tokenizer, None, Expansion.of(None, tokenizer, None))
+
+    return make

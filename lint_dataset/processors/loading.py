@@ -13,6 +13,7 @@ from typing import Any
 from lint_dataset.processors.expansion import Expansion
 from lint_dataset.processors.fingerprint import RENDERING
 from lint_dataset.processors.location import Location, ProcessorUnavailable
+from lint_dataset.processors.spans import common_prefix
 
 
 @dataclass(frozen=True)
@@ -101,23 +102,47 @@ class Processor:
     def closers(self) -> Closers:
         """How the template closes a turn and opens an assistant's, read off a small conversation."""
         said = ["0one0", "0two0", "0three0", "0four0"]
-        roles = ["user", "assistant", "user", "assistant"]
         try:
-            text = self.render([{"role": role, "content": word} for role, word in zip(roles, said, strict=True)])
+            text = self._probe(said)
             starts = [text.index(word) for word in said]
         except Exception:  # a template may refuse anything: then only the tokenizer's own end is known
             return Closers((self.eos,) if self.eos else (), "")
         first, second, _, last = (start + len(word) for start, word in zip(starts, said, strict=True))
-        opener = _common_end(text[: starts[0]], text[second : starts[2]])
-        after_answer = text[second : starts[2] - len(opener)].strip()
-        at_the_end = text[last:].strip()
-        markers = {marker for marker in (after_answer, at_the_end, self.eos) if marker}
+        at_the_end = text[last:]
+        markers = {self._marker(text[second : starts[2]], at_the_end), at_the_end.strip(), self.eos} - {""}
         header = text[first : starts[1]]
         for marker in sorted(markers, key=len, reverse=True):
             if header.lstrip().startswith(marker):
                 header = header.lstrip()[len(marker) :]
                 break
         return Closers(tuple(sorted(markers, key=lambda marker: (-len(marker), marker))), header.lstrip())
+
+    def _probe(self, said: list[str]) -> str:
+        """A conversation of these words, rendered: as text, or as parts for a template that takes nothing else."""
+        for content in (list(said), [[{"type": "text", "text": word}] for word in said]):
+            roles = ("user", "assistant") * (len(said) // 2)
+            messages: list[dict[str, Any]] = [
+                {"role": role, "content": words} for role, words in zip(roles, content, strict=True)
+            ]
+            try:
+                text = self.render(messages)
+            except Exception:  # whatever the template does not like about it
+                continue
+            if all(word in text for word in said):
+                return text
+        raise ValueError("the template renders no simple conversation")
+
+    def _marker(self, between: str, at_the_end: str) -> str:
+        """What ends a turn that another follows: what stands ``between`` them and also ``at_the_end``, in whole tokens.
+
+        Where only the last turn ends in its own way, the first token ends the others; where nothing ends it, nothing.
+        """
+        common = common_prefix(between, at_the_end)
+        (encoding,) = self.encode([between], add_special_tokens=False)
+        ends = [end for _, end in encoding.offsets]
+        if not at_the_end.strip() or not ends:
+            return ""
+        return between[: max((end for end in ends if end <= common), default=ends[0])].strip()
 
 
 def load(location: Location) -> Processor:
@@ -194,12 +219,3 @@ def _unloadable(location: Location, error: Exception) -> ProcessorUnavailable:
         f"transformers cannot load the processor of {location.name} from {location.folder} ({reason})",
         "upgrade transformers, or save it anew with `save_pretrained(FOLDER)` and give --tokenizer FOLDER",
     )
-
-
-def _common_end(one: str, other: str) -> str:
-    length = 0
-    for a, b in zip(reversed(one), reversed(other), strict=False):
-        if a != b:
-            break
-        length += 1
-    return one[len(one) - length :]

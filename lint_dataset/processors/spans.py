@@ -25,3 +25,15 @@ class Ruler:
         """The tokens that hold any of the characters ``[start, end)``, half open; an empty span for no characters."""
         first = bisect_right(self._ends, start)
         return first, max(first, bisect_left(self._starts, end)) if end > start else first
+
+
+def common_prefix(one: str, other: str) -> int:
+    """How many characters two texts have in common at their beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[:middle] == other[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

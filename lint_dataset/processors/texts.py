@@ -9,6 +9,7 @@ from lint_dataset.conversations import Conversation, Part
 from lint_dataset.faults import Fault
 from lint_dataset.processors.guard import place
 from lint_dataset.processors.marks import Marked, Text, TooManyTexts
+from lint_dataset.processors.spans import common_prefix
 
 if TYPE_CHECKING:
     from lint_dataset.processors.loading import Processor
@@ -133,7 +134,11 @@ def _turn(
     start = _answer_start(conversation, messages, plain, processor, index, before)
     if spans:
         start = min(start, min(spans)[0]) if start >= before else min(spans)[0]
-    return _to_marker(plain, start, max([start, *(end for _, end in spans or ())]), following, processor)
+    said = max([start, *(end for _, end in spans or ())])
+    if marker := _first_marker(plain, said, following, processor):
+        return start, *marker
+    end = max(said, _answer_end(conversation, messages, plain, processor, index, following))
+    return start, end, end
 
 
 def _answer_start(
@@ -147,7 +152,7 @@ def _answer_start(
     """Where an answer without text begins: as far as the render agrees with a prompt that asks for this answer."""
     try:
         prompt = processor.render(messages[:index], conversation.tools, add_generation_prompt=True)
-        start = _common_prefix(prompt, plain)
+        start = common_prefix(prompt, plain)
     except Exception:  # no message before it, or a shorter conversation that the template refuses
         start = -1
     if start >= before and start > 0:
@@ -157,14 +162,27 @@ def _answer_start(
     return opened + len(header) if opened >= 0 else before
 
 
-def _to_marker(plain: str, start: int, said: int, following: int, processor: Processor) -> tuple[int, int, int]:
-    """A turn from ``start`` to the first end marker after ``said``, else to the turn that follows."""
-    markers = [(plain.find(marker, said, following), marker) for marker in processor.closers.markers]
-    if found := [(at, marker) for at, marker in markers if at >= 0]:
-        end, marker = min(found, key=lambda one: (one[0], -len(one[1])))
-        return start, end, end + len(marker)
-    end = max(said, len(plain[:following].rstrip())) if following == len(plain) else said
-    return start, end, end
+def _answer_end(
+    conversation: Conversation,
+    messages: list[dict[str, Any]],
+    plain: str,
+    processor: Processor,
+    index: int,
+    following: int,
+) -> int:
+    """Where an answer without an end marker ends: as far as the render agrees with a conversation that ends here."""
+    try:
+        ending = processor.render(messages[: index + 1], conversation.tools)
+    except Exception:  # a shorter conversation that the template refuses
+        return 0
+    return len(plain[: min(following, common_prefix(ending, plain))].rstrip())
+
+
+def _first_marker(plain: str, start: int, stop: int, processor: Processor) -> tuple[int, int] | None:
+    """The first end-of-turn marker in a part of the render; the longest of those that begin there."""
+    found = [(plain.find(marker, start, stop), -len(marker)) for marker in processor.closers.markers]
+    at, length = min((one for one in found if one[0] >= 0), default=(-1, 0))
+    return (at, at - length) if at >= 0 else None
 
 
 def _marker_end(plain: str, end: int, processor: Processor) -> int:
@@ -176,14 +194,3 @@ def _marker_end(plain: str, end: int, processor: Processor) -> int:
         if plain.startswith(marker, begin):
             return begin + len(marker)
     return end
-
-
-def _common_prefix(one: str, other: str) -> int:
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

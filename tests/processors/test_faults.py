@@ -20,23 +20,6 @@ def parts(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text}]
 
 
-@pytest.fixture
-def with_template(loaded):
-    """A processor with the vocabulary of Qwen3 and a template of our own."""
-    import copy
-
-    from lint_dataset.processors.expansion import Expansion
-    from lint_dataset.processors.loading import Processor
-
-    def make(template: str):
-        base = loaded("qwen3")
-        tokenizer = copy.copy(base.tokenizer)
-        tokenizer.chat_template = template
-        return Processor(tokenizer, None, Expansion.of(None, tokenizer, None))
-
-    return make
-
-
 def test_a_template_that_raises_is_quoted(gemma3n) -> None:
     row = one(gemma3n, [*chat("hi"), *chat("again", "yes")])
     (fault,) = [fault for fault in row["faults"] if fault.code == "M101"]

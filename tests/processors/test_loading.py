@@ -1,0 +1,120 @@
+"""Loading: whole where it can be, in parts where a package is missing, never code from a repository."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lint_dataset.processors import ProcessorUnavailable, load, locate
+from tests.processors.exact import chat, measured
+
+
+def linked(source: Path, folder: Path, **changed: object) -> Path:
+    """A copy of a processor's folder with some files written anew."""
+    folder.mkdir()
+    for file in source.iterdir():
+        (folder / file.name).symlink_to(file)
+    for name, content in changed.items():
+        path = folder / name.replace("__", ".")
+        path.unlink(missing_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return folder
+
+
+def test_a_whole_processor_and_a_tokenizer(gemma3n, loaded) -> None:
+    assert type(gemma3n.whole).__name__ == "Gemma3nProcessor"
+    assert set(gemma3n.expansion.slots) == {"audio", "image"}
+    assert gemma3n.expansion.ear == (16000, 480_000)
+    assert loaded("qwen3").whole is None
+    assert loaded("qwen3").expansion.slots == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "markers", "header"),
+    [
+        ("gemma3n", ("<end_of_turn>", "<eos>"), "<start_of_turn>model\n"),
+        ("qwen3", ("<|im_end|>",), "<|im_start|>assistant\n"),
+        ("llama3_1", ("<|eot_id|>",), "<|start_header_id|>assistant<|end_header_id|>\n\n"),
+        ("deepseek_v3", ("<｜end▁of▁sentence｜>",), "<｜Assistant｜>"),
+    ],
+)
+def test_how_a_template_closes_a_turn(name: str, markers: tuple[str, ...], header: str, loaded) -> None:
+    found = loaded(name).closers
+    assert (found.markers, found.header) == (markers, header)
+
+
+@pytest.mark.parametrize(
+    ("template", "markers"),
+    [
+        # The last turn ends in its own way.
+        ("{% for m in messages %}{{ m.role }}\n{{ m.content }}{{ '<|endoftext|>' if loop.last else '<|im_end|>' }}"
+         "{% endfor %}", ("<|endoftext|>", "<|im_end|>")),
+        # A turn ends where the next begins.
+        ("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}", ("<|im_end|>",)),
+        ("{% for m in messages %}{{ m.role }}: {{ m.content }}\n\n{% endfor %}", ("<|im_end|>",)),
+        # Only parts are taken.
+        ("{% for m in messages %}{% for p in m.content %}{{ p.text }}<|endoftext|>{% endfor %}{% endfor %}",
+         ("<|endoftext|>", "<|im_end|>")),
+        # Nothing is taken.
+        ("{{ raise_exception('no') }}", ("<|im_end|>",)),
+    ],
+)  # fmt: skip
+def test_how_other_templates_close_a_turn(template: str, markers: tuple[str, ...], with_template) -> None:
+    assert with_template(template).closers.markers == markers
+
+
+def test_code_of_a_repository_is_never_run(fetched, tmp_path: Path) -> None:
+    witness = tmp_path / "ran"
+    config = json.loads((fetched("qwen3") / "tokenizer_config.json").read_text())
+    config |= {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}, "tokenizer_class": "Own"}
+    config.pop("processor_class", None)
+    folder = linked(fetched("qwen3"), tmp_path / "own", tokenizer_config__json=config)
+    (folder / "own.py").write_text(f"open({str(witness)!r}, 'w')\nclass Own: pass\n")
+    with pytest.raises(ProcessorUnavailable, match="remote code is never run") as raised:
+        load(locate(None, str(folder)))
+    assert "\n" not in str(raised.value)
+    assert not witness.exists()
+
+
+@pytest.mark.parametrize("broken", ["{", "[]", '{"version": "1.0"}'])
+def test_a_broken_tokenizer_is_said_in_a_line(fetched, tmp_path: Path, broken: str) -> None:
+    folder = linked(fetched("qwen3"), tmp_path / "own", tokenizer__json=broken)
+    with pytest.raises(ProcessorUnavailable, match="cannot load") as raised:
+        load(locate(None, str(folder)))
+    assert "\n" not in str(raised.value)
+
+
+def test_in_parts_where_the_whole_needs_a_package_that_is_missing(
+    gemma3n_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import transformers
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ImportError("VideoProcessor requires the Torchvision library")
+
+    monkeypatch.setattr(transformers.AutoProcessor, "from_pretrained", refuse)
+    processor = load(locate(None, str(gemma3n_folder)))
+    assert processor.whole is None
+    assert processor.expansion.ear == (16000, 480_000)
+    (row,) = measured(processor, [{"messages": chat("hi", "hello")}])
+    assert (row["tokens"], row["codes"]) == (13, [])
+
+
+def test_gemma_4_in_parts(gemma3n_folder: Path, tmp_path: Path) -> None:
+    """Its extractor and its tokens' names, over the vocabulary of Gemma 3n."""
+    transformers = pytest.importorskip("transformers")
+    if not hasattr(transformers, "Gemma4AudioFeatureExtractor"):
+        pytest.skip("this transformers has no Gemma 4")
+    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors.loading import Processor
+    from tests.processors.test_audio import spoken, tone
+
+    whole = load(locate(None, str(gemma3n_folder)))
+    expansion = Expansion.of(None, whole.tokenizer, transformers.Gemma4AudioFeatureExtractor())
+    processor = Processor(whole.tokenizer, None, expansion)
+    (found,) = measured(processor, [spoken(tone(tmp_path / "clip.wav", 48_000))], str(tmp_path))
+    (medium,) = found["media"]
+    assert medium["end"] - medium["start"] == 75  # 25 a second
+    assert found["codes"] == []
