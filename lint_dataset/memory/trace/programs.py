@@ -1,0 +1,170 @@
+"""From traces to step programs: the order of events of each class, and the polynomial of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+
+from lint_dataset.memory.program import VARIABLES, ParameterGroup, StepProgram
+from lint_dataset.memory.trace.classes import FRAMES_REST, FRAMES_STEP, MOST_TRACES, StepClass
+from lint_dataset.memory.trace.errors import TraceError
+from lint_dataset.memory.trace.fit import Polynomial, Powers, evaluate, monomials, solve
+from lint_dataset.memory.trace.losses import TILE_TOKENS
+from lint_dataset.memory.trace.quantised import Linear4Bit
+from lint_dataset.memory.trace.step import Trace, Tracer
+
+#: Audio is made shorter by this factor, so that a mask over it has a sixteenth of a byte a frame; coefficients are
+#: whole bytes, so such a size is held a fraction of a byte a frame too high.
+_PARTS = 16
+_ONE: Powers = (0,) * len(VARIABLES)
+
+
+class Sizes:
+    """Polynomials known so far of one model: a size that one of them gives exactly needs no more traces."""
+
+    def __init__(self) -> None:
+        """Start knowing nothing."""
+        self._known: dict[frozenset[str], set[tuple[tuple[Powers, int], ...]]] = {}
+
+    def recall(self, varying: set[str], sizes: Iterable[int], point: Sequence[int]) -> dict[int, Polynomial | None]:
+        """The polynomial of each size at a point, None where no known one gives it or several do."""
+        found: dict[int, list[Polynomial]] = {}
+        for items in self._known.get(frozenset(varying), ()):
+            polynomial = dict(items)
+            found.setdefault(evaluate(polynomial, point), []).append(polynomial)
+        return {size: only[0] if len(only := found.get(size, [])) == 1 else None for size in set(sizes)}
+
+    def learn(self, varying: set[str], polynomials: Iterable[Polynomial]) -> None:
+        """Remember polynomials that traces at several points have checked."""
+        known = self._known.setdefault(frozenset(varying), set())
+        known.update(tuple(sorted(polynomial.items())) for polynomial in polynomials)
+
+
+def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, list[Polynomial]]:
+    """The order of events of a class and the polynomial of each birth, from as few traces as settle every size.
+
+    Raises TraceError when the order differs within the class, or a size is no polynomial.
+    """
+    lora = tracer.recipe.method != "full"
+    varying = step_class.varying(lora)
+    point = step_class.point(0)
+    traces, points = [tracer.trace(point)], [astuple(point)]
+    recalled = sizes.recall(varying, traces[0].sizes, points[0])
+    if all(polynomial is not None for polynomial in recalled.values()):
+        return traces[0], [recalled[size] or {} for size in traces[0].sizes]
+    powers = monomials(varying)
+    while len(traces) < MOST_TRACES:
+        point = step_class.point(len(traces))
+        traces.append(tracer.trace(point))
+        points.append(astuple(point))
+        if traces[-1].events != traces[0].events:
+            raise TraceError(f"the order of events differs between {points[0]} and {points[-1]}")
+        if len(traces) < 3:
+            continue
+        columns, which = np.unique(np.array([t.sizes for t in traces], np.int64), axis=1, return_inverse=True)
+        solved = solve(columns, powers, points)
+        for kind, polynomial in enumerate(solve(columns * _PARTS, powers, points) if None in solved else ()):
+            if solved[kind] is None and polynomial is not None:
+                solved[kind] = {row: -(-part // _PARTS) for row, part in polynomial.items()}
+        if all(polynomial is not None for polynomial in solved):
+            sizes.learn(varying, (p for p in solved if p is not None))
+            return traces[0], [solved[kind] or {} for kind in which.reshape(-1)]
+    unknown = [columns[:, kind].tolist() for kind, polynomial in enumerate(solved) if polynomial is None]
+    raise TraceError(f"{len(unknown)} sizes are no polynomials, such as {unknown[0]} bytes at {points}")
+
+
+def programs(tracer: Tracer, step_class: StepClass, sizes: Sizes, made_with: Mapping[str, str]) -> list[StepProgram]:
+    """The programs of one class: one, or two where the loss works in tiles that have a greatest size."""
+    trace, polynomials = fit(tracer, step_class, sizes)
+    groups = _groups(tracer.model, trace.trained)
+    bounds = step_class.bounds
+    if bounds["clips"][1] != 0:
+        made_with = {**made_with, "frames": f"{FRAMES_REST} modulo {FRAMES_STEP}"}
+    if not trace.tiles:
+        return [_program(trace, polynomials, bounds, groups, made_with)]
+    full = [_full_tile(p) if birth in trace.tiles else p for birth, p in enumerate(polynomials)]
+    made = []
+    if tracer.recipe.device == "cuda":
+        name, most = "supervised", TILE_TOKENS
+    elif step_class.batch[1] == 1:
+        name, most = "tokens", TILE_TOKENS + 1
+    else:
+        # Rows of a tile are batch x (tokens - 1) up to 4,096: for more than two examples this is an upper bound.
+        name, most = "tokens", TILE_TOKENS // 2
+    low, high = bounds[name]
+    within = (low, most if high is None else min(high, most))
+    made.append(_program(trace, polynomials, {**bounds, name: within}, groups, made_with))
+    if high is None or high > most:
+        made.append(_program(trace, full, {**bounds, name: (max(low, most + 1), high)}, groups, made_with))
+    return made
+
+
+def _full_tile(polynomial: Polynomial) -> Polynomial:
+    """The size of a full tile: its rows, which grow with the batch, become the most that a tile has."""
+    return {_ONE: TILE_TOKENS * max(polynomial.values())}
+
+
+def _program(
+    trace: Trace,
+    polynomials: Sequence[Polynomial],
+    bounds: Mapping[str, tuple[int, int | None]],
+    groups: tuple[ParameterGroup, ...],
+    made_with: Mapping[str, str],
+) -> StepProgram:
+    powers = sorted({row for polynomial in polynomials for row in polynomial})
+    kinds: dict[tuple[int, ...], int] = {}
+    kind_of = []
+    for polynomial in polynomials:
+        row = tuple(polynomial.get(monomial, 0) for monomial in powers)
+        kind_of.append(kinds.setdefault(row, len(kinds)))
+    events = np.empty(len(trace.events), np.int32)
+    births = 0
+    for position, event in enumerate(trace.events):
+        if event >= 0:
+            events[position] = kind_of[event]
+            births += 1
+        else:
+            events[position] = -1 - (births - 1 - (-1 - event))
+    return StepProgram(
+        bounds=dict(bounds),
+        powers=np.array(powers, np.int64).reshape(len(powers), len(VARIABLES)),
+        coefficients=np.array(list(kinds), np.int64).reshape(len(kinds), len(powers)),
+        events=events,
+        marks=dict(trace.marks),
+        groups=groups,
+        made_with=dict(made_with),
+    )
+
+
+def _groups(model: Any, trained: set[str]) -> tuple[ParameterGroup, ...]:
+    """The parameters by what they belong to and how they are stored, each tensor once."""
+    packed = {id(m.weight): m.in_features * m.out_features for m in model.modules() if isinstance(m, Linear4Bit)}
+    embeddings = {id(m.weight) for m in model.modules() if hasattr(m, "num_embeddings") and hasattr(m, "weight")}
+    found: dict[tuple[str, float, bool], list[tuple[int, int]]] = {}
+    for name, parameter in model.named_parameters():
+        numbers = (parameter.numel(), 0)
+        width = float(parameter.element_size())
+        if ".lora_A." in name or ".lora_B." in name:
+            part = "adapters"
+            rank_axis = 0 if ".lora_A." in name else 1
+            numbers = (0, parameter.numel() // parameter.shape[rank_axis])
+        elif id(parameter) in packed:
+            part, width, numbers = "4-bit weights", 0.5, (packed[id(parameter)], 0)
+        elif name.endswith((".scales", ".levels")):
+            part = "4-bit scales"
+        elif "vision_tower" in name:
+            part = "vision tower"
+        elif "audio_tower" in name:
+            part = "audio tower"
+        elif id(parameter) in embeddings:
+            part = "embeddings"
+        else:
+            part = "layers"
+        found.setdefault((part, width, name in trained), []).append(numbers)
+    return tuple(
+        ParameterGroup(part, tuple(numbers), width, is_trained)
+        for (part, width, is_trained), numbers in sorted(found.items())
+    )
