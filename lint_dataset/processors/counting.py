@@ -20,11 +20,14 @@ def count(rendered: Rendered, encoding: Any, processor: Processor) -> tuple[dict
     """
     ruler = Ruler(encoding)
     turns = []
+    last = 0
     for turn in rendered.turns:
         start, end = ruler.span(turn.start, turn.end)
-        _, marker_end = ruler.span(turn.start, turn.marker_end)
-        row = {"role": turn.role, "start": start, "end": end, "marker_end": max(end, marker_end)}
-        turns.append({**row, "trained": turn.trained})
+        if start == end:
+            # A turn of which nothing was rendered may stand inside the last token of the one before it.
+            start = end = max(start, last)
+        last = max(end, ruler.span(turn.start, turn.marker_end)[1])
+        turns.append({"role": turn.role, "start": start, "end": end, "marker_end": last, "trained": turn.trained})
     whole = len(rendered.turns) == 1 and rendered.turns[0].role == "text"
     if whole or (rendered.turns and rendered.turns[-1].role == "completion"):
         # Tokens that the tokenizer itself adds at the end of a text belong to it.

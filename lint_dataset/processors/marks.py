@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 #: The two supplementary private-use planes: 131,068 characters that no tokenizer or template gives a meaning.
 _PLANES = (range(0xF0000, 0xFFFFE), range(0x100000, 0x10FFFE))
 _PRIVATE = re.compile("[\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+#: How Python prints such a character inside a list.
+_ESCAPE = re.compile(r"\\U00(0f[0-9a-f]{4}|10[0-9a-f]{4})")
 #: What the same reasoning may be called in a message, in the order in which transformers looks.
 REASONING_KEYS = ("reasoning_content", "thinking", "reasoning")
 
@@ -44,7 +46,7 @@ class Marked:
         self.texts: list[Text] = []
         self._open: dict[str, int] = {}
         self._close: dict[str, int] = {}
-        self._free = _free(set(_PRIVATE.findall(plain)))
+        self._free = _free({*_PRIVATE.findall(plain), *(chr(int(code, 16)) for code in _ESCAPE.findall(plain))})
         self.messages = [
             self._message(index, message) if only in (None, index) else message
             for index, message in enumerate(messages)

@@ -13,13 +13,14 @@ class Ruler:
         """Read the offsets off an encoding of the tokenizers library."""
         offsets = encoding.offsets
         self.tokens = len(offsets)
-        # Tokens that the tokenizer adds stand nowhere, (0, 0): those in front need nothing, those behind take the end.
-        highest = 0
-        self._starts, self._ends = [], []
-        for start, end in offsets:
-            highest = max(highest, end)
-            self._starts.append(start if end > start else highest)
-            self._ends.append(highest)
+        self._starts = [start for start, _ in offsets]
+        self._ends = [end for _, end in offsets]
+        # Tokens that the tokenizer adds stand nowhere, at (0, 0): those in front may, those behind take the text's end.
+        highest = max(self._ends, default=0)
+        for i in range(self.tokens - 1, -1, -1):
+            if self._ends[i] > self._starts[i]:
+                break
+            self._starts[i] = self._ends[i] = highest
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The tokens that hold any of the characters ``[start, end)``, half open; an empty span for no characters."""

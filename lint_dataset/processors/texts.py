@@ -41,7 +41,7 @@ def locate(conversation: Conversation, messages: list[dict[str, Any]], plain: st
     texts = Texts()
     spans: dict[int, list[Span]] = {}
     for text, span in found:
-        spans.setdefault(text.message, []).append(span)
+        spans.setdefault(text.message, []).append(_with_tags(plain, *span) if text.reasoning else span)
         texts.said.append((text.message + 1, *span))
     for index in sorted(printed):
         texts.faults.append(Fault("M104", place(conversation, index)))
@@ -83,6 +83,7 @@ def _by_markers(
                 if only is None:
                     break
             elif only is not None:
+                cursor = max(cursor, _prompt_end(conversation, messages, plain, processor, only))
                 for text in marked.texts:
                     start = plain.find(text.text, cursor)
                     if start >= 0:
@@ -112,6 +113,16 @@ def _in_json(message: dict[str, Any], plain: str, start: int) -> bool:
     if not isinstance(message.get("content"), list):
         return False
     return plain[max(0, start - 12) : start].replace(" ", "").endswith('"text":"')
+
+
+def _with_tags(plain: str, start: int, end: int) -> Span:
+    """Reasoning together with the tags around it: they are part of what the model says."""
+    before, behind = plain[:start].rstrip(), plain[end:]
+    if before.endswith("<think>"):
+        start = len(before) - len("<think>")
+    if behind.lstrip().startswith("</think>"):
+        end += behind.index("</think>") + len("</think>")
+    return start, end
 
 
 def _turn(
@@ -150,16 +161,23 @@ def _answer_start(
     before: int,
 ) -> int:
     """Where an answer without text begins: as far as the render agrees with a prompt that asks for this answer."""
-    try:
-        prompt = processor.render(messages[:index], conversation.tools, add_generation_prompt=True)
-        start = common_prefix(prompt, plain)
-    except Exception:  # no message before it, or a shorter conversation that the template refuses
-        start = -1
+    start = _prompt_end(conversation, messages, plain, processor, index)
     if start >= before and start > 0:
         return start
     header = processor.closers.header
     opened = plain.find(header, before) if header else -1
     return opened + len(header) if opened >= 0 else before
+
+
+def _prompt_end(
+    conversation: Conversation, messages: list[dict[str, Any]], plain: str, processor: Processor, index: int
+) -> int:
+    """How far the render agrees with the messages before one, asked for an answer if that is one."""
+    answers = conversation.messages[index].role in ASSISTANTS
+    try:
+        return common_prefix(processor.render(messages[:index], conversation.tools, answers), plain)
+    except Exception:  # no message before it, or a shorter conversation that the template refuses
+        return 0
 
 
 def _answer_end(

@@ -14,7 +14,13 @@ def ids_of(processor: Processor, messages: list[dict[str, Any]], tools: list[Any
     """The token ids as the library gives them: a list, a batch of one, or a mapping, depending on its version."""
     holder = processor.whole or processor.tokenizer
     options = {} if tools is None else {"tools": tools}
-    found = holder.apply_chat_template(messages, tokenize=True, **options)
+    try:
+        found = holder.apply_chat_template(messages, tokenize=True, **options)
+    except TypeError:
+        # Processors of transformers 4 render texts, and tokenize nothing but parts.
+        parts = [{**message, "content": [{"type": "text", "text": message["content"]}]} for message in messages]
+        assert holder.apply_chat_template(parts, tokenize=False) == holder.apply_chat_template(messages, tokenize=False)
+        found = holder.apply_chat_template(parts, tokenize=True, **options)
     if not isinstance(found, list):
         found = found["input_ids"]
     return list(found[0] if found and isinstance(found[0], list) else found)

@@ -86,6 +86,16 @@ def test_turn_ends_with_the_marker_and_nothing_behind(name: str, loaded) -> None
         assert decoded(processor, ids, (turn["end"], turn["marker_end"])) == marker
 
 
+def test_a_marker_spelled_out_in_the_data(gemma3n) -> None:
+    """As a character, and as Python prints it: neither is taken for one of ours."""
+    texts = ["a", "\\U000f0000", "\U000f0001", "\\U000f0002 \U000f0003 s"]
+    messages = chat(*texts)
+    (row,) = measured(gemma3n, [{"messages": messages}])
+    ids = ids_of(gemma3n, messages)
+    assert row["codes"] == []
+    assert [decoded(gemma3n, ids, (turn["start"], turn["end"])) for turn in row["turns"]] == texts
+
+
 def _through(processor, text: str) -> str:
     """A text as the tokenizer gives it back: some normalise it."""
     ids = processor.tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -100,7 +110,7 @@ SAID = st.one_of(ANY_TEXT, st.lists(st.one_of(ANY_TEXT, MARKUP), max_size=5).map
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(SAID, min_size=2, max_size=6).filter(lambda texts: len(texts) % 2 == 0))
 def test_any_text_counts_as_the_library_counts(name: str, loaded, texts: list[str]) -> None:
     processor = loaded(name)
@@ -119,7 +129,7 @@ def test_any_text_counts_as_the_library_counts(name: str, loaded, texts: list[st
 
 
 @pytest.mark.parametrize("name", EVERY)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=SAID)
 def test_any_raw_text_counts_as_the_trainer_counts(name: str, loaded, text: str) -> None:
     processor = loaded(name)

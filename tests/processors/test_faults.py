@@ -166,7 +166,7 @@ def test_reasoning(loaded) -> None:
     assert (fault.code, fault.data) == ("M110", {"message": 2, "role": "assistant"})
     first, second = (decoded(processor, ids, answer) for answer in row["answers"])
     assert first == "1<|im_end|>"
-    assert second.startswith("let me see\n</think>")
+    assert second.startswith("<think>\nlet me see\n</think>")
     assert second.endswith("2<|im_end|>")
 
 
