@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from lint_dataset.memory.allocator import Block, CachingAllocator
 from lint_dataset.memory.devices import Device
@@ -13,39 +13,81 @@ from lint_dataset.memory.program import ParameterGroup, StepProgram
 ADAM_STATES = 2
 STEP_BYTES = 4
 
+#: The groups that hold the scales of 4-bit weights, in the order of those, and LoRA's adapters.
+SCALES = "4-bit scales"
+ADAPTERS = "adapters"
+
 
 def tensor_bytes(group: ParameterGroup, rank: int) -> list[int]:
     """Bytes of each tensor of a group for a LoRA rank, before rounding."""
     return [-int(-(constant + per_rank * rank) * group.bytes_per_element // 1) for constant, per_rank in group.numbers]
 
 
+def _each(groups: Sequence[ParameterGroup], rank: int) -> list[tuple[float, int]]:
+    """Bytes of an element and bytes in all, of each tensor that is not empty."""
+    return [(group.bytes_per_element, size) for group in groups for size in tensor_bytes(group, rank) if size]
+
+
 class Process:
     """One training process. The optimizer's states and cuBLAS workspaces appear when its first step needs them."""
 
-    def __init__(self, groups: Sequence[ParameterGroup], rank: int, device: Device, limit: int | None = None) -> None:
-        """Load the weights. ``limit`` is what the allocator may reserve. Raises ``OutOfMemory``."""
+    def __init__(
+        self,
+        groups: Sequence[ParameterGroup],
+        rank: int,
+        device: Device,
+        limit: int | None = None,
+        *,
+        mapped: bool = False,
+    ) -> None:
+        """Load the weights. ``limit`` is what the allocator may reserve. Raises ``OutOfMemory``.
+
+        ``mapped`` is whether transformers loads with a ``device_map``, as it always does with 4-bit weights and as TRL
+        asks it to on CUDA. It then first asks for one piece of memory as large as the model will be, and frees it
+        (``caching_allocator_warmup``). Otherwise each tensor is moved for itself.
+        """
         self.allocator = CachingAllocator(limit)
         self._workspace = device.workspace
-        self._trained: list[int] = []
+        self._trained = [size for group in groups if group.trained for size in tensor_bytes(group, rank)]
         self._stepped = False
-        for group in groups:
-            tensors = tensor_bytes(group, rank)
-            self._load(group, rank, tensors)
-            if group.trained:
-                self._trained += tensors
+        packed = [group for group in groups if group.bytes_per_element < 1]
+        model = [group for group in groups if group.name != ADAPTERS]
+        if packed:
+            self._load_packed(packed, [group for group in model if group not in packed], rank)
+        else:
+            sizes = [size for _, size in _each(model, rank)]
+            if mapped and sizes:
+                self.allocator.release(self.allocator.allocate(sum(sizes)))
+            for size in sizes:
+                self.allocator.allocate(size)
+        for _, size in _each([group for group in groups if group.name == ADAPTERS], rank):
+            self.allocator.allocate(size)
 
-    def _load(self, group: ParameterGroup, rank: int, tensors: Iterable[int]) -> None:
+    def _load_packed(self, packed: Sequence[ParameterGroup], others: Sequence[ParameterGroup], rank: int) -> None:
+        """Put a model with 4-bit weights on the device, with the holes that this leaves.
+
+        Weights arrive in two bytes an element and are packed there, each followed by its scale and levels. Where PEFT
+        then turns the weights that are not packed into fp32, each is there twice for a moment.
+        """
         allocate, release = self.allocator.allocate, self.allocator.release
-        for size, (constant, per_rank) in zip(tensors, group.numbers, strict=True):
-            if not size:
-                continue
-            if group.bytes_per_element < 1:
-                # A weight is quantised on the device: it comes in two bytes an element, which are freed afterwards.
-                whole = allocate(2 * (constant + per_rank * rank))
+        scales = [size for group in others if group.name == SCALES for size in tensor_bytes(group, rank)]
+        rest = [group for group in others if group.name != SCALES]
+        arriving = [(min(width, 2) / width, size) for width, size in _each(rest, rank)]
+        release(
+            allocate(sum(size for _, size in _each(packed, rank)) + sum(int(part * size) for part, size in arriving))
+        )
+        there = [(allocate(int(part * size)), part, size) for part, size in arriving]
+        count = sum(len(group.numbers) for group in packed)
+        beside = len(scales) // count
+        for i, (width, size) in enumerate(_each(packed, rank)):
+            whole = allocate(int(2 * size / width))
+            for held in (size, *scales[i * beside : (i + 1) * beside]):
+                allocate(held)
+            release(whole)
+        for block, part, size in there:
+            if part < 1:
                 allocate(size)
-                release(whole)
-            else:
-                allocate(size)
+                release(block)
 
     def step(self, program: StepProgram, sizes: Sequence[int]) -> None:
         """Run one step of a program, ``sizes`` the bytes of each of its kinds. Raises ``OutOfMemory``."""

@@ -183,7 +183,7 @@ class StepMemory:
 
     def _run(self, steps: list[NDArray[np.int64]], limit: int | None) -> tuple[int, int] | None:
         try:
-            process = Process(self.groups, self.plan.lora_rank, self.device, limit)
+            process = Process(self.groups, self.plan.lora_rank, self.device, limit, mapped=self.plan.trainer == "trl")
             for row in steps:
                 program = self.curve.programs[int(classify(self.curve.programs, row[None])[0])]
                 process.step(program, sizes(program, row.tolist()))

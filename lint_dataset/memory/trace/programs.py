@@ -79,7 +79,7 @@ def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, lis
 def programs(tracer: Tracer, step_class: StepClass, sizes: Sizes, made_with: Mapping[str, str]) -> list[StepProgram]:
     """The programs of one class: one, or two where the loss works in tiles that have a greatest size."""
     trace, polynomials = fit(tracer, step_class, sizes)
-    groups = _groups(tracer.model, trace.trained)
+    groups = groups_of(tracer.model, trace.trained)
     bounds = step_class.bounds
     if bounds["clips"][1] != 0:
         made_with = {**made_with, "frames": f"{FRAMES_REST} modulo {FRAMES_STEP}"}
@@ -139,7 +139,7 @@ def _program(
     )
 
 
-def _groups(model: Any, trained: set[str]) -> tuple[ParameterGroup, ...]:
+def groups_of(model: Any, trained: set[str]) -> tuple[ParameterGroup, ...]:
     """The parameters by what they belong to and how they are stored, each tensor once."""
     packed = {id(m.weight): m.in_features * m.out_features for m in model.modules() if isinstance(m, Linear4Bit)}
     embeddings = {id(m.weight) for m in model.modules() if hasattr(m, "num_embeddings") and hasattr(m, "weight")}
