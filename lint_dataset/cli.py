@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -17,6 +18,7 @@ from click.core import ParameterSource
 from lint_dataset import __version__
 from lint_dataset.config import ConfigError, read
 from lint_dataset.plan import CHOICES, SETTINGS, Plan, resolve, show
+from lint_dataset.trainer_configs import load
 from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("paths", nargs=-1)
 @click.option("--model", metavar="NAME", help="Alias (gemma-3n-E2B), Hub id, or folder of the model to be trained.")
+@click.option("--config", metavar="FILE", help="The trainer's own: axolotl, LLaMA-Factory, TRL, transformers, mlx-lm.")
 @click.option("--tokenizer", metavar="NAME", help="Folder or Hub id of the processor, where it is not the model's own.")
 @click.option("--budget", metavar="SIZE", help="What the training process may use: 36GB, 24GiB, 40000MiB.")
 @click.option("--device", type=_choice("device"), help="CUDA or Apple's Metal. [cuda]")
@@ -65,27 +68,34 @@ def _choice(name: str) -> click.Choice[str]:
 def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Find the training examples that would run out of memory, and those a max_length would cut before the answer.
 
-    PATHS are JSONL files, folders and globs. Every option can stand in [tool.lint-dataset] of pyproject.toml; the
-    command line wins. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could
-    not be judged.
+    PATHS are JSONL files, folders and globs; without any, the files that --config names. Every option can stand in
+    [tool.lint-dataset] of pyproject.toml; --config wins over it, and the command line over both. Exit status: 0
+    nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
     """
     if options["list_rules"] or options["explain"]:
         return _describe_rules(options["explain"])
     source = {name: context.get_parameter_source(name) for name in SETTINGS}
     configured = {name for name in SETTINGS if source[name] is ParameterSource.DEFAULT_MAP}
+    theirs = load(options["config"]) if options["config"] else None
     plan = resolve(
         {name: options[name] for name in SETTINGS if name not in configured},
         {name: options[name] for name in configured},
+        trainer_config=theirs,
     )
     if options["show_plan"]:
         click.echo(show(plan))
+        if theirs is not None:
+            click.echo(f"\n{theirs.show()}")
         return 0
+    unread = theirs.unread() if theirs is not None and not paths else []
+    paths = paths or (theirs.datasets if theirs is not None else ())
     if not paths:
-        raise click.UsageError("name the files to check, such as train.jsonl")
-    return _run(paths, plan, options)
+        why = f": {unread[0]}" if unread else ""
+        raise click.UsageError(f"name the files to check, such as train.jsonl{why}")
+    return _run(paths, plan, options, theirs.notes() if theirs is not None else [], unread)
 
 
-def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any]) -> int:
+def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:
     if options["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"
     from lint_dataset import sources
@@ -105,6 +115,7 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any]) -> int:
             use_cache=options["cache"] is not False,
             progress=progress,
         )
+    result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))
     _report(result, options, files)
     if options["measurements"]:
         measurements.write(result.rows, options["measurements"], files)

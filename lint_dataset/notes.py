@@ -15,7 +15,7 @@ def notes(judged: Judged, location: Location | None) -> list[str]:
     measured = int(judged.rows.measured.sum())
     if location is None or not measured:
         return said
-    if plan.max_length is None and plan.preset.max_length is not None:
+    if plan.origins["max_length"] == "not given" and plan.preset.max_length is not None:
         limit = plan.preset.max_length
         cut, unseen = cut_answers(judged, limit)
         said.append(

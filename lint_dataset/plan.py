@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset.usage import UsageError
+
+if TYPE_CHECKING:
+    from lint_dataset.trainer_configs import TrainerConfig
 
 UNITS = {
     "B": 1,
@@ -201,18 +204,28 @@ def _label(name: str) -> str:
     return name.replace("_", "-")
 
 
-def resolve(command_line: Mapping[str, Any], config: Mapping[str, Any], config_path: str = "pyproject.toml") -> Plan:
-    """The plan of a command line over a configuration: the command line wins.
+def resolve(
+    command_line: Mapping[str, Any],
+    config: Mapping[str, Any],
+    config_path: str = "pyproject.toml",
+    trainer_config: TrainerConfig | None = None,
+) -> Plan:
+    """The plan of a command line over a trainer's own configuration over ours: the command line wins.
 
     Keys are names of settings, values None where not given. Raises ``PlanError``.
     """
-    given: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for origin, values in ((config_path, config), ("command line", command_line)):
-        for name, value in values.items():
-            if value is not None:
-                given[name], origins[name] = value, origin
+    given = {name: value for name, value in config.items() if value is not None}
+    origins = dict.fromkeys(given, config_path)
+    if trainer_config is not None:
+        # A None here is the trainer's own: no max_length is then no limit, whatever our configuration says.
+        given |= trainer_config.settings
+        origins |= trainer_config.origins
+    for name, value in command_line.items():
+        if value is not None:
+            given[name], origins[name] = value, "command line"
     for name, value in given.items():
+        if value is None:
+            continue
         wanted = {"batch_size": int, "lora_rank": int, "max_length": int, "gradient_checkpointing": bool}.get(name, str)
         if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
             kind = {int: "a whole number", bool: "true or false", str: "a text"}[wanted]
