@@ -51,7 +51,13 @@ def lint(
     location = _locate(plan, cache_dir, unjudged)
     with ExitStack() as stack:
         cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
-        table = measure(_read(files, progress), location, cache)
+        try:
+            table = measure(_read(files, progress), location, cache)
+        except ProcessorUnavailable as problem:
+            # Its files are there and transformers cannot load them: the rows themselves are still read.
+            unjudged.append(f"tokens, truncation and memory: {problem}")
+            location = None
+            table = measure(_read(files, None), None)
     plan, said = _trainer_for(table, plan)
     memory = _memory(plan, location, cache_dir, unjudged)
     judged = look(table, plan, memory)

@@ -87,7 +87,8 @@ def _line(number: int, chance: random.Random) -> str:
     if planted == "T002":
         turns[-1] = (turns[-1][0], _prose(chance, 2600))
     elif planted == "T001":
-        turns[-1] = ([_text(_prose(chance, 2600)), *turns[-1][0]], "Very good.")
+        # The clip comes first: max_length cuts through the text behind it, not through the clip.
+        turns[-1] = ([*turns[-1][0], _text(_prose(chance, 2600))], "Very good.")
     elif planted == "A001":
         question[0] = _audio("clips/long.wav" if number < 100 else "clips/longer.wav")
     elif planted == "A002":

@@ -153,8 +153,12 @@ def load(location: Location) -> Processor:
     """
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    import transformers
-
+    try:
+        import transformers
+    except ImportError as error:
+        raise ProcessorUnavailable(
+            f"transformers cannot be imported ({error})", "repair it with `pip install --upgrade transformers`"
+        ) from None
     transformers.logging.set_verbosity_error()
     folder = Path(location.folder)
     options = {"local_files_only": True, "trust_remote_code": False}
