@@ -1,0 +1,63 @@
+"""Every fault of measuring has a rule, and every rule says its faults in one line with the numbers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import lint_dataset
+from lint_dataset.rules import Judged, all_rules
+
+ROOM = Path(lint_dataset.__file__).parent / "processors"
+
+#: A fault of each kind as measuring gives it, and what has to be in the sentence.
+FAULTS = [
+    ("M101", {"error": "TemplateError", "says": "roles must alternate"}, ["TemplateError", "roles must alternate"]),
+    ("M102", {"message": 2, "role": "tool", "times": 3}, ["message 2 (tool)", "2 more"]),
+    (
+        "M103",
+        {"message": 1, "role": "user", "kind": "audio", "type": "input_audio", "supported": True},
+        ["input_audio"],
+    ),
+    ("M103", {"message": 1, "role": "user", "kind": "image", "type": "image", "supported": False}, ["takes no image"]),
+    ("M104", {"message": 1, "role": "user"}, ["message 1 (user)"]),
+    ("M105", {"message": 4, "role": "assistant"}, ["message 4 (assistant)", "None"]),
+    ("M106", {"tools": 2}, ["2 tools"]),
+    ("M106", {"tools": 1}, ["tool"]),
+    ("M107", {"message": 2, "role": "assistant"}, ["message 2 (assistant)"]),
+    ("M108", {"message": 1, "tokens": ["<eos>"]}, ["message 1", "<eos>"]),
+    ("M109", {"token": "<bos>"}, ["<bos>"]),
+    ("M110", {"message": 2, "role": "assistant"}, ["message 2 (assistant)"]),
+    ("M111", {"message": 1, "kind": "audio"}, ["message 1", "audio"]),
+    ("M112", {}, ["no chat template"]),
+    ("A001", {"message": 2, "clip": 1, "seconds": 41.5, "heard": 30.0, "dropped": 11.5}, ["41.5", "30 s", "11.5"]),
+    ("A002", {"message": 2, "clip": 1, "named": True}, ["clip 1 (message 2)", "not there"]),
+    ("A002", {"message": 2, "clip": 1, "named": False}, ["names no file"]),
+    ("A003", {"message": 2, "clip": 1, "reason": "Format not recognised"}, ["Format not recognised"]),
+    ("A004", {"message": 2, "clip": 3}, ["clip 3"]),
+    ("A005", {"message": 2, "clip": 1}, ["not fetched"]),
+    ("A006", {"message": 2, "reason": "there is no such file"}, ["message 2", "no such file"]),
+    ("A007", {"message": 2}, ["not fetched"]),
+    ("A008", {"kind": "video", "media": 1}, ["video"]),
+]
+
+
+def test_every_fault_of_measuring_is_here() -> None:
+    source = "\n".join(path.read_text(encoding="utf-8") for path in ROOM.glob("*.py"))
+    codes = set(re.findall(r'"([AM]\d{3})"', source))
+    assert codes == {code for code, _, _ in FAULTS}
+
+
+@pytest.mark.parametrize(("code", "data", "said"), FAULTS)
+def test_it_is_said(code: str, data: dict, said: list[str]) -> None:
+    rule = all_rules()[code]
+    judged = Judged(rows=None, plan=None, reach=None, memory=None, faults={code: [(7, data)]})  # type: ignore[arg-type]
+    (finding,) = rule.check(judged)
+    assert finding.row == 7
+    assert finding.data == data
+    assert finding.remedy
+    assert "\n" not in finding.message + finding.remedy
+    for words in said:
+        assert words in finding.message
