@@ -12,12 +12,14 @@ class Device:
     """A device that trains.
 
     ``context`` are the bytes that the process holds outside the allocator: the CUDA context with the kernels that were
-    loaded, or what Metal's driver keeps. ``workspace`` are the bytes of one cuBLAS workspace, which PyTorch takes from
-    its caching allocator, once for the thread that runs forward and once for the one that runs backward. ``caching`` is
-    whether peaks follow from the model of the CUDA allocator.
+    loaded, or what Metal's driver keeps; on another card of the kind they may be as few as ``least_context``.
+    ``workspace`` are the bytes of one cuBLAS workspace, which PyTorch takes from its caching allocator, once for the
+    thread that runs forward and once for the one that runs backward. ``caching`` is whether peaks follow from the model
+    of the CUDA allocator.
     """
 
     context: int
+    least_context: int
     workspace: int
     caching: bool
 
@@ -28,18 +30,20 @@ _WORKSPACE = (2 * 4096 + 8 * 16) * 1024
 _WORKSPACE_HOPPER = 32 * MIB
 
 DEVICES: dict[str, Device] = {
-    # Measured around 45 runs by the author of fitcheck: 140.9 MiB beside what PyTorch reserved (CUDA 12).
-    "t4": Device(141 * MIB, _WORKSPACE, True),
-    # Measured around 13 runs by the author of vramcalc: 0.745 GB outside the allocator (CUDA 13).
-    "a6000": Device(745_000_000, _WORKSPACE, True),
-    # A card that is not named: the larger of the two contexts measured, so that a verdict of "fits" can be trusted.
-    "cuda": Device(745_000_000, _WORKSPACE, True),
-    "hopper": Device(745_000_000, _WORKSPACE_HOPPER, True),
+    # Measured around 53 runs by the author of fitcheck (PyPI): 140.9 MiB beside what PyTorch reserved.
+    "t4": Device(141 * MIB, 141 * MIB, _WORKSPACE, True),
+    # Measured around 13 runs by the author of vramcalc (PyPI): 0.745 GB outside the allocator, CUDA 13.
+    "a6000": Device(745_000_000, 745_000_000, _WORKSPACE, True),
+    # A card that is not named: the larger of the two contexts measured, so that a verdict of "fits" can be trusted, and
+    # the smaller one before a row is said to be over.
+    "cuda": Device(745_000_000, 141 * MIB, _WORKSPACE, True),
+    # Hopper and Blackwell cards.
+    "hopper": Device(745_000_000, 141 * MIB, _WORKSPACE_HOPPER, True),
     # PyTorch's MPS allocator (aten/src/ATen/mps/MPSAllocator.mm) caches whole buffers by size, neither splitting nor
     # merging them, and gives cached ones back to Metal when it nears its limit: what it reserves depends on the limit
     # more than on the need, and the need is what the tensors hold. Half a gigabyte is assumed for Metal's driver and
     # the compiled graphs; nobody has measured it yet.
-    "mps": Device(500_000_000, 0, False),
+    "mps": Device(500_000_000, 0, 0, False),
 }
 
 

@@ -147,7 +147,7 @@ class StepMemory:
             peak[reaching], replayed[reaching] = peaks[back], tried[back]
         return Verdicts(
             peak=peak,
-            low=np.floor(peak * (1 - self.band.below)).astype(np.int64),
+            low=np.floor(np.maximum(peak - self._spare, 0) * (1 - self.band.below)).astype(np.int64),
             high=np.ceil(peak * (1 + self.band.above)).astype(np.int64),
             replayed=replayed,
             basis=self.band.basis,
@@ -205,13 +205,18 @@ class StepMemory:
     def _fixed(self) -> int:
         return self._weights + self._states + 2 * rounded(self.device.workspace)
 
+    @property
+    def _spare(self) -> int:
+        """By how much the context may be smaller than assumed."""
+        return self.device.context - self.device.least_context
+
     def _inside(self, budget: int) -> int:
         """What the allocator may reserve so that the peak fits the budget even at the top of its band."""
         return int(budget / (1 + self.band.above)) - self.device.context
 
     def _outside(self, budget: int) -> int:
         """What it may reserve so that the peak fits the budget at the bottom of its band."""
-        return int(budget / (1 - self.band.below)) - self.device.context
+        return int(budget / (1 - self.band.below)) - self.device.least_context
 
     def _reserved(self, rows: Table, allocated: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """Peak reserved bytes of each row without a limit, and which of them were replayed."""
