@@ -77,8 +77,13 @@ def shown(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (dict, list, tuple)):
         return "a mapping" if isinstance(value, dict) else "a list"
-    text = " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    return _one_line(str(value), 60)
+
+
+def _one_line(text: str, longest: int) -> str:
+    """A text on one line of at most ``longest`` characters, all of them printable."""
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text[: 4 * longest].split()))
+    return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
 #: Spellings of a switch: YAML reads most of them itself, a command line none.
@@ -250,9 +255,10 @@ class Draft:
     # Saying what is not in the plan.
 
     def remark(self, kind: str, key: str, text: str) -> None:
-        """Add a remark about a key."""
-        if Remark(kind, key, text) not in self._remarks:
-            self._remarks.append(Remark(kind, key, text))
+        """Add a remark about a key: one line, whatever the file holds."""
+        remark = Remark(kind, _one_line(key, 80), _one_line(text, 240))
+        if remark not in self._remarks:
+            self._remarks.append(remark)
 
     def note(self, key: str, text: str) -> None:
         """Say how a key is judged, where that is not all that the trainer does."""

@@ -10,7 +10,7 @@ from lint_dataset.trainer_configs.registry import trainer_format
 _MARKS = {
     *("fine_tune_type", "num_layers", "lora_layers", "lora_parameters", "iters", "val_batches", "steps_per_report"),
     *("steps_per_eval", "save_every", "test_batches", "resume_adapter_file", "adapter_path", "grad_checkpoint"),
-    *("mask_prompt", "hf_dataset", "grad_accumulation_steps", "max_seq_length", "data"),
+    *("mask_prompt", "hf_dataset", "grad_accumulation_steps", "data"),
 }
 #: Memory is not modelled for MLX at all, so what changes it alone is not listed key by key.
 _IRRELEVANT = words(

@@ -13,7 +13,10 @@ from lint_dataset.trainer_configs.arguments import (
 from lint_dataset.trainer_configs.draft import Draft
 from lint_dataset.trainer_configs.registry import trainer_format
 
-_MARKS = {"train_file", "validation_file", "block_size", "dataset_config_name", "dataset_name", "model_max_length"}
+_MARKS = {
+    *("train_file", "validation_file", "block_size", "dataset_name", "dataset_config_name", "model_max_length"),
+    *("max_seq_length", "tokenizer_name"),
+}
 _LAST = {"per_device_train_batch_size", "num_train_epochs", "learning_rate", "bf16", "fp16", "lr_scheduler_type"}
 
 

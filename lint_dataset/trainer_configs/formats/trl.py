@@ -82,9 +82,9 @@ def _weights(draft: Draft) -> None:
     dtype = named[0] or named[1] or DTYPES.get(str(inner).casefold())
     config = draft.peek("model_name_or_path") is not None
     draft.set("dtype", dtype, "fp32" if config and not auto else None)
-    other = sorted(kwargs.keys() - {"dtype", "torch_dtype", "trust_remote_code", "use_cache"})
+    other = sorted(map(str, kwargs.keys() - {"dtype", "torch_dtype", "trust_remote_code", "use_cache"}))
     if other:
-        draft.unmodelled("model_init_kwargs", f"{', '.join(map(str, other))}: may change memory")
+        draft.unmodelled("model_init_kwargs", f"{', '.join(other)}: may change memory")
 
 
 def _method(draft: Draft, model: str | None) -> None:
