@@ -56,7 +56,7 @@ def band(recipe: Recipe) -> Band:
         basis = f"traced, not yet measured: taken as 5 % less to {100 * above:.0f} % more"
         return Band(0.05, above, basis)
     basis = (
-        f"{found.runs} runs measured on {found.cards}: at worst {found.low:.1f} % under and {found.high:.1f} % over; "
+        f"{found.runs} runs measured on {found.cards}: at worst {found.low:.2f} % under, {found.high:.2f} % over; "
         f"steps of mixed lengths may take {100 * mixed:.0f} % more"
     )
     return Band(max(1.25 * found.high, 1.0) / 100, max(1.25 * found.low / 100, 0.01 + mixed), basis)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lint_dataset.memory import evidence, store
+from lint_dataset.memory import evidence
 from lint_dataset.memory.allocator import OutOfMemory, rounded
 from lint_dataset.memory.audio import mel_frames, whole_frames
 from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
 from lint_dataset.memory.devices import Device
 from lint_dataset.memory.devices import find as find_device
+from lint_dataset.memory.obtain import obtain
 from lint_dataset.memory.parts import complete, living_parts
 from lint_dataset.memory.program import VARIABLES, StepProgram
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.replay import ADAM_STATES, STEP_BYTES, Process, tensor_bytes
-from lint_dataset.models import find as find_model
 from lint_dataset.plan import Plan
 
 Ints = NDArray[np.int64]
@@ -37,15 +35,6 @@ _SLACK = 0.15
 _TRIES = 4
 _LONGEST = 2**20
 _CLIPS = VARIABLES.index("clips")
-
-
-class NoStepProgram(Exception):
-    """The memory of this plan is not known here. ``reason`` says why, ``remedy`` what to do."""
-
-    def __init__(self, reason: str, remedy: str) -> None:
-        """Both become one line."""
-        super().__init__(f"{reason}: {remedy}")
-        self.reason, self.remedy = reason, remedy
 
 
 @dataclass(frozen=True)
@@ -87,11 +76,7 @@ class StepMemory:
         Its step program is shipped, or in the user's cache (under ``cache_dir`` if given), or traced now where torch
         and peft are installed, which says so on standard error. Raises ``NoStepProgram``.
         """
-        recipe = Recipe.of(plan)
-        known = find_model(recipe.model)
-        if known is not None:
-            recipe = replace(recipe, model=known.alias)
-        programs = store.load(recipe, cache_dir) or _trace(recipe, cache_dir)
+        recipe, programs = obtain(plan, cache_dir)
         return cls(plan, recipe, programs)
 
     def rows(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Table:
@@ -321,24 +306,3 @@ class StepMemory:
             held = int(self.allocated(self._full(middle, clips))[0])
             low, high = (middle, high) if held <= limit else (low, middle)
         return low
-
-
-def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
-    what = f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
-    if find_spec("torch") is None or find_spec("peft") is None:
-        raise NoStepProgram(what, "pip install 'lint-dataset[trace]' traces one from the model's own code")
-    from lint_dataset.memory.trace import TraceError, trace
-
-    def progress(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    progress(f"tracing a training step of {recipe.model} (once; it is kept in the cache)")
-    try:
-        programs = trace(recipe, progress=progress)
-    except TraceError as error:
-        raise NoStepProgram(what, f"and tracing one failed: {error}") from error
-    try:
-        store.save(recipe, programs, store.cache_folder(cache_dir))
-    except OSError as error:
-        progress(f"the trace is not kept: {error}")
-    return programs

@@ -201,7 +201,7 @@ def test_verdicts_of_nothing() -> None:
 def test_without_a_program_and_torch_one_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("lint_dataset.memory.step_memory.find_spec", lambda name: None)
+    monkeypatch.setattr("lint_dataset.memory.obtain.find_spec", lambda name: None)
     with pytest.raises(NoStepProgram) as raised:
         StepMemory.of(Plan(model="nobody/knows-it"), tmp_path)
     assert "lint-dataset[trace]" in str(raised.value)

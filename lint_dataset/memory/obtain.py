@@ -1,0 +1,59 @@
+"""Where the step programs of a plan come from: shipped, kept from an earlier trace, or traced now."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
+from itertools import count
+
+from lint_dataset.memory import store
+from lint_dataset.memory.program import StepProgram
+from lint_dataset.memory.recipe import Recipe
+from lint_dataset.models import find
+from lint_dataset.plan import Plan
+
+
+class NoStepProgram(Exception):
+    """The memory of this plan is not known here. ``reason`` says why, ``remedy`` what to do."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        """Both become one line."""
+        super().__init__(f"{reason}: {remedy}")
+        self.reason, self.remedy = reason, remedy
+
+
+def obtain(plan: Plan, cache_dir: str | os.PathLike[str] | None = None) -> tuple[Recipe, tuple[StepProgram, ...]]:
+    """The recipe of a plan that names a model, and its step programs, one per class of steps.
+
+    They are shipped, or in the user's cache, or traced now, which says so on standard error and keeps them there.
+    Raises ``NoStepProgram``.
+    """
+    recipe = Recipe.of(plan)
+    known = find(recipe.model)
+    if known is not None:
+        recipe = replace(recipe, model=known.alias)
+    return recipe, store.load(recipe, cache_dir) or _trace(recipe, cache_dir)
+
+
+def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
+    what = f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
+    if find_spec("torch") is None or find_spec("peft") is None:
+        raise NoStepProgram(what, "pip install 'lint-dataset[trace]' traces one from the model's own code")
+    from lint_dataset.memory.trace import TraceError, trace
+
+    def say(text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    say(f"tracing a training step of {recipe.model}; this is done once and kept in the cache")
+    classes = count(1)
+    try:
+        programs = trace(recipe, progress=lambda _: say(f"  class {next(classes)} of steps"))
+    except TraceError as error:
+        raise NoStepProgram(what, f"and tracing one failed: {error}") from error
+    try:
+        store.save(recipe, programs, store.cache_folder(cache_dir))
+    except OSError as error:
+        say(f"the trace is not kept: {error}")
+    return programs
