@@ -46,9 +46,12 @@ class Device(TorchFunctionMode):
     ``scaled_dot_product_attention``; None leaves the call alone (for models that run eager attention).
     """
 
-    def __init__(self, compute: torch.dtype | None, attention: Callable[..., torch.Tensor] | None) -> None:
+    def __init__(
+        self, compute: torch.dtype | None, attention: Callable[..., torch.Tensor] | None, cuda: bool = True
+    ) -> None:
         """See the class."""
         super().__init__()
+        self._cuda = cuda
         self.compute = compute
         self._attention = attention
         self._on = False
@@ -80,6 +83,9 @@ class Device(TorchFunctionMode):
             if self._on:
                 args, kwargs = self._cast((args, kwargs), self.compute)
             return self._attention(*args, **kwargs)
+        if func is F.softmax and self._cuda and args[0].dtype == torch.float16 and kwargs.get("dtype") == torch.float32:
+            # On CUDA one kernel casts and computes.
+            return torch._softmax(args[0], kwargs["dim"], True)
         if self._on:
             rule = _RULES.get(getattr(func, "__name__", ""))
             if rule == "low":

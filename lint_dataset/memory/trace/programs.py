@@ -16,9 +16,11 @@ from lint_dataset.memory.trace.losses import TILE_TOKENS
 from lint_dataset.memory.trace.quantised import Linear4Bit
 from lint_dataset.memory.trace.step import Trace, Tracer
 
-#: Audio is made shorter by this factor, so that a mask over it has a sixteenth of a byte a frame; coefficients are
-#: whole bytes, so such a size is held a fraction of a byte a frame too high.
+#: While sizes are solved, coefficients count in these parts of a byte: audio is made shorter by a factor of 16, so that
+#: a mask over it has a sixteenth of a byte a frame. A program's coefficients are whole bytes: such sizes are held up to
+#: a byte a frame too high.
 _PARTS = 16
+_BATCH = VARIABLES.index("batch")
 _ONE: Powers = (0,) * len(VARIABLES)
 
 
@@ -27,24 +29,44 @@ class Sizes:
 
     def __init__(self) -> None:
         """Start knowing nothing."""
-        self._known: dict[frozenset[str], set[tuple[tuple[Powers, int], ...]]] = {}
+        self._known: set[tuple[tuple[Powers, int], ...]] = set()
 
-    def recall(self, varying: set[str], sizes: Iterable[int], point: Sequence[int]) -> dict[int, Polynomial | None]:
-        """The polynomial of each size at a point, None where no known one gives it or several do."""
-        found: dict[int, list[Polynomial]] = {}
-        for items in self._known.get(frozenset(varying), ()):
-            polynomial = dict(items)
-            found.setdefault(evaluate(polynomial, point), []).append(polynomial)
-        return {size: only[0] if len(only := found.get(size, [])) == 1 else None for size in set(sizes)}
+    def recall(self, step_class: StepClass, varying: set[str], point: Sequence[int]) -> dict[int, Polynomial | None]:
+        """What is known of a class, by the bytes it gives at ``point``; None where two polynomials give the same."""
+        found: dict[int, Polynomial | None] = {}
+        for known in self._known:
+            polynomial = _within(dict(known), varying, step_class.batch[1] == 1)
+            if polynomial is None:
+                continue
+            size, rest = divmod(evaluate(polynomial, point), _PARTS)
+            if rest:
+                continue
+            found[size] = polynomial if found.get(size, polynomial) == polynomial else None
+        return found
 
-    def learn(self, varying: set[str], polynomials: Iterable[Polynomial]) -> None:
+    def learn(self, polynomials: Iterable[Polynomial]) -> None:
         """Remember polynomials that traces at several points have checked."""
-        known = self._known.setdefault(frozenset(varying), set())
-        known.update(tuple(sorted(polynomial.items())) for polynomial in polynomials)
+        self._known.update(tuple(sorted(polynomial.items())) for polynomial in polynomials)
+
+
+def _within(polynomial: Polynomial, varying: set[str], alone: bool) -> Polynomial | None:
+    """The polynomial in a class where only some variables vary; None where it has others.
+
+    In a batch of one (``alone``) the batch is a factor of one, so terms that differ in nothing else become one.
+    """
+    found: dict[Powers, int] = {}
+    for powers, coefficient in polynomial.items():
+        row = list(powers)
+        if alone:
+            row[_BATCH] = 0
+        if any(power and name not in varying for name, power in zip(VARIABLES, row, strict=True)):
+            return None
+        found[tuple(row)] = found.get(tuple(row), 0) + coefficient
+    return {row: coefficient for row, coefficient in found.items() if coefficient}
 
 
 def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, list[Polynomial]]:
-    """The order of events of a class and the polynomial of each birth, from as few traces as settle every size.
+    """The order of events of a class and the polynomial of each birth (in parts), from as few traces as settle them.
 
     Raises TraceError when the order differs within the class, or a size is no polynomial.
     """
@@ -52,8 +74,8 @@ def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, lis
     varying = step_class.varying(lora)
     point = step_class.point(0)
     traces, points = [tracer.trace(point)], [astuple(point)]
-    recalled = sizes.recall(varying, traces[0].sizes, points[0])
-    if all(polynomial is not None for polynomial in recalled.values()):
+    recalled = sizes.recall(step_class, varying, points[0])
+    if all(recalled.get(size) is not None for size in set(traces[0].sizes)):
         return traces[0], [recalled[size] or {} for size in traces[0].sizes]
     powers = monomials(varying)
     while len(traces) < MOST_TRACES:
@@ -65,12 +87,9 @@ def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, lis
         if len(traces) < 3:
             continue
         columns, which = np.unique(np.array([t.sizes for t in traces], np.int64), axis=1, return_inverse=True)
-        solved = solve(columns, powers, points)
-        for kind, polynomial in enumerate(solve(columns * _PARTS, powers, points) if None in solved else ()):
-            if solved[kind] is None and polynomial is not None:
-                solved[kind] = {row: -(-part // _PARTS) for row, part in polynomial.items()}
+        solved = solve(columns * _PARTS, powers, points)
         if all(polynomial is not None for polynomial in solved):
-            sizes.learn(varying, (p for p in solved if p is not None))
+            sizes.learn(p for p in solved if p is not None)
             return traces[0], [solved[kind] or {} for kind in which.reshape(-1)]
     unknown = [columns[:, kind].tolist() for kind, polynomial in enumerate(solved) if polynomial is None]
     raise TraceError(f"{len(unknown)} sizes are no polynomials, such as {unknown[0]} bytes at {points}")
@@ -118,7 +137,7 @@ def _program(
     kinds: dict[tuple[int, ...], int] = {}
     kind_of = []
     for polynomial in polynomials:
-        row = tuple(polynomial.get(monomial, 0) for monomial in powers)
+        row = tuple(-(-polynomial.get(monomial, 0) // _PARTS) for monomial in powers)
         kind_of.append(kinds.setdefault(row, len(kinds)))
     events = np.empty(len(trace.events), np.int32)
     births = 0

@@ -16,6 +16,8 @@ from lint_dataset.memory.trace.shapes import Shapes
 _VALUE = torch.ops.aten._local_scalar_dense.default
 #: What a check of the model's code asks ("as many audio tokens as features?"): in a sound batch, yes.
 _CHECK = torch.ops.aten._is_all_true.default
+#: On CUDA this first multiplies the gradient and the output into a temporary.
+_SOFTMAX_BACKWARD = torch.ops.aten._softmax_backward_data.default
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -29,7 +31,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     Meta tensors have no values; where the model's code branches on one, ``answer`` gives it.
     """
 
-    def __init__(self, answer: Callable[[torch.Tensor], Any], shapes: Shapes | None = None) -> None:
+    def __init__(self, answer: Callable[[torch.Tensor], Any], shapes: Shapes | None = None, cuda: bool = True) -> None:
         """``shapes`` may be shared by recorders, so that later traces find what earlier ones learnt."""
         super().__init__()  # type: ignore[no-untyped-call]
         self._shapes = shapes or Shapes()
@@ -38,6 +40,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.marks: dict[str, int] = {}
         self.tiles: set[int] = set()
         self._answer = answer
+        self._cuda = cuda
         self._in_tile = False
         self._known: set[int] = set()
         self._watched: dict[int, weakref.ref[torch.UntypedStorage]] = {}
@@ -82,6 +85,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             return self._answer(args[0])
         if func is _CHECK and args[0].device.type == "meta":
             return torch.ones((), dtype=torch.bool)
+        product = None
+        if func is _SOFTMAX_BACKWARD and self._cuda:
+            product = torch.empty_like(args[0])
+            self._see(product)
         out = self._shapes.run(func, args, kwargs or {})
         if isinstance(out, torch.Tensor):
             self._see(out)
@@ -89,6 +96,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             for item in out:
                 if isinstance(item, torch.Tensor):
                     self._see(item)
+        del product
         return out
 
     def _see(self, tensor: torch.Tensor) -> None:

@@ -22,6 +22,9 @@ from lint_dataset.memory.trace.model import DTYPES, build, set_rank
 from lint_dataset.memory.trace.recorder import Recorder
 from lint_dataset.memory.trace.shapes import Shapes
 
+#: What operators return depends on nothing but what they are given, so all traces share it.
+_SHAPES = Shapes()
+
 
 @dataclass(frozen=True)
 class Point:
@@ -87,12 +90,11 @@ class Tracer:
             kernel = attention.mps
         else:
             kernel = partial(attention.cuda, flash=loop.flash)
-        self.device = Device(compute, kernel)
+        self.device = Device(compute, kernel, recipe.device == "cuda")
         # Recomputation runs under the autocast of the forward.
         contexts = {"context_fn": lambda: (nullcontext(), self.device.again())}
         self.model = build(recipe, "eager" if loop.eager else "sdpa", contexts)
         self._rank: int | None = None
-        self._shapes = Shapes()
 
     @property
     def hears(self) -> bool:
@@ -106,7 +108,9 @@ class Tracer:
             self._rank = point.rank
         padded = point.batch > 1 if self.loop.padded is None else self.loop.padded
         # The one question about values that has two answers: is the attention mask all ones?
-        recorder = Recorder(lambda value: (not padded) if value.dtype == torch.bool else 1, self._shapes)
+        recorder = Recorder(
+            lambda value: (not padded) if value.dtype == torch.bool else 1, _SHAPES, self.recipe.device == "cuda"
+        )
         recorder.know([*self.model.parameters(), *self.model.buffers()])
         gc.collect()
         gc.disable()
