@@ -123,7 +123,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "dtype": "bf16",
         "mixed_precision": "bf16",
         "gradient_checkpointing": False,
-        "loss": "logits",
+        "loss": "chunked",
         "loss_on": "all",
     },
     # TRL loads in fp32 unless told otherwise, and trains 8 rows a device.
@@ -136,7 +136,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "dtype": "fp32",
         "mixed_precision": "fp16",
         "gradient_checkpointing": True,
-        "loss": "fused",
+        "loss": "chunked",
         "loss_on": "completion",
     },
     "transformers/arguments.json": {

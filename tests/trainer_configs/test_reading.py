@@ -157,6 +157,21 @@ def test_a_fused_loss_without_its_plugin_is_said_to_have_no_effect(tmp_path: Pat
     assert "plugin" in remarks(theirs, "note")["liger_fused_linear_cross_entropy"]
 
 
+@pytest.mark.parametrize(
+    ("line", "loss", "noted"),
+    [
+        ("loss_type: nll", "chunked", {"loss_type"}),
+        ("loss_type: dft", "chunked", set()),
+        ("use_liger_kernel: true", "chunked", {"use_liger_kernel"}),
+        ("label_smoothing_factor: 0.1", "logits", set()),
+    ],
+)
+def test_trl_holds_no_logits_but_for_smoothed_labels(tmp_path: Path, line: str, loss: str, noted: set[str]) -> None:
+    theirs = config(tmp_path, f"model_name_or_path: m\nmax_length: 8\n{line}\n")
+    assert theirs.settings["loss"] == loss
+    assert set(remarks(theirs, "note")) == noted
+
+
 def test_a_script_is_read_with_its_own_variables_and_no_others(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("MODEL", "from the machine")
     theirs = config(tmp_path, "LEN=77\ntrl sft --model_name_or_path $MODEL --max_length ${LEN} --lr_x $X\n", "run.sh")

@@ -9,7 +9,6 @@ from lint_dataset.trainer_configs.arguments import (
     ATTENTION,
     DTYPES,
     accumulation,
-    liger,
     lora_arguments,
     training_arguments,
     weights_dtype,
@@ -57,13 +56,13 @@ def read(draft: Draft) -> None:
     _loss(draft)
     _data(draft)
     draft.unless("attn_implementation", ATTENTION, "another attention changes memory")
+    draft.unless("pad_to_multiple_of", ("auto", "1"), "longer rows change memory")
     draft.unless("model_revision", ("main",), "another revision may count other tokens")
     draft.list_unmodelled(
         {
             "chat_template_path": "tokens: rows are rendered with the model's own template",
             "eos_token": "tokens",
             "activation_offloading": "memory",
-            "pad_to_multiple_of": "memory",
             "accelerate_config": "memory",
             "num_processes": "memory",
         }
@@ -79,7 +78,8 @@ def _weights(draft: Draft) -> None:
     if inner == "auto":
         draft.note("model_init_kwargs", "auto is the type that the weights were published in: bf16 is assumed")
     named = [weights_dtype(draft, key) for key in ("dtype", "torch_dtype")]
-    dtype = named[0] or named[1] or DTYPES.get(str(inner).casefold())
+    # What is said of loading the model wins over the model's own arguments.
+    dtype = DTYPES.get(str(inner).casefold()) or named[0] or named[1]
     config = draft.peek("model_name_or_path") is not None
     draft.set("dtype", dtype, "fp32" if config and not auto else None)
     other = sorted(map(str, kwargs.keys() - {"dtype", "torch_dtype", "trust_remote_code", "use_cache"}))
@@ -134,12 +134,21 @@ def _length(draft: Draft) -> None:
 
 
 def _loss(draft: Draft) -> None:
-    kinds: dict[str, str | None] = {"nll": "logits", "chunked_nll": "chunked", "dft": "logits"}
+    """TRL 1.16 computes every loss in its fused head, whatever its type, unless smoothed labels need all logits."""
+    kinds: dict[str, str | None] = {"nll": "chunked", "chunked_nll": "chunked", "dft": "chunked"}
     kind = draft.choice("loss_type", kinds)
-    fused = liger(draft)
-    if draft.peek("loss_type") == "dft":
-        draft.unmodelled("loss_type", "dft: judged with the memory of nll")
-    draft.set("loss", "fused" if fused else kind, "chunked")
+    smoothing = draft.peek("label_smoothing_factor")
+    if isinstance(smoothing, (int, float)) and smoothing > 0:
+        kind = "logits"
+    elif draft.peek("loss_type") == "nll":
+        draft.note("loss_type", "nll: TRL 1.16 holds no full logits for it; for a release that does, say --loss logits")
+    if draft.switch("use_liger_kernel"):
+        draft.note(
+            "use_liger_kernel", "TRL 1.16 keeps its own loss; for a release that takes Liger's, say --loss fused"
+        )
+        draft.unmodelled("use_liger_kernel", "its kernels change memory")
+    draft.ignore(("liger_kernel_config",))
+    draft.set("loss", kind, "chunked")
     assistant, completion = draft.switch("assistant_only_loss"), draft.switch("completion_only_loss")
     if assistant and completion:
         draft.note("completion_only_loss", "with assistant_only_loss: judged as assistant turns alone")
