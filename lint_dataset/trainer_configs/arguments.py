@@ -52,7 +52,7 @@ NOT_MODELLED = dict.fromkeys(
 
 
 def training_arguments(draft: Draft, *, release_autocast: str) -> None:
-    """Take every argument of the Trainer: batch, autocast, checkpointing, optimizer.
+    """Take every argument of the Trainer: batch, autocast, optimizer.
 
     ``release_autocast`` is what the trainer does where neither ``bf16`` nor ``fp16`` is given (``"bf16"`` or ``"no"``).
     """
@@ -66,6 +66,12 @@ def training_arguments(draft: Draft, *, release_autocast: str) -> None:
     draft.unless("train_sampling_strategy", ("random", "sequential"), "changes which rows share a batch")
     draft.list_unmodelled(NOT_MODELLED)
     draft.ignore(IRRELEVANT)
+
+
+def checkpointing(draft: Draft, default: bool) -> None:
+    """Set gradient checkpointing, by either of the names that transformers has for it."""
+    given = [draft.switch(key) for key in ("gradient_checkpointing", "activation_checkpointing")]
+    draft.set("gradient_checkpointing", None if given == [None, None] else any(given), default)
 
 
 def accumulation(draft: Draft) -> None:

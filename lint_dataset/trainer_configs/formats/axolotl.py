@@ -18,6 +18,12 @@ _CUT = "axolotl.integrations.cut_cross_entropy."
 #: Keys that change neither the tokens of a row nor the memory of a step. Evaluation and saving are none of a plan.
 _IRRELEVANT = words(
     """
+    adam_beta3 adam_epsilon2 adam_eps lr_div_factor torchdistx_path precompute_ref_log_probs center_rewards_coefficient
+    torch_compile_backend torch_compile_mode chunked_cross_entropy_num_chunks tiled_mlp_num_shards
+    tiled_mlp_use_original_mlp lisa_step_interval lisa_layers_attribute model_quantization_config_kwargs
+    experimental_skip_move_to_device max_prompt_len ddp_broadcast_buffers tokenizer_save_jinja_files
+    num_dataset_shards_to_save streaming_multipack_buffer_size pretrain_multipack_buffer_size
+    pretrain_multipack_attn sample_packing_mp_start_method multipack_real_batches fix_untrained_tokens
     lora_alpha lora_dropout lora_fan_in_fan_out peft_use_rslora peft_init_lora_weights lora_alpha_pattern
     loraplus_lr_ratio loraplus_lr_embedding tokenizer_type processor_type model_type tokenizer_use_fast
     tokenizer_legacy trust_remote_code output_dir hub_model_id hub_strategy hub_revision hf_use_auth_token
@@ -41,7 +47,20 @@ _IRRELEVANT = words(
     """
 )
 _PREFIXES = (
-    *("wandb_", "swanlab_", "mlflow_", "comet_", "trackio_", "otel_", "gradio_", "hf_mlflow", "generation_"),
+    *(
+        "wandb_",
+        "swanlab_",
+        "mlflow_",
+        "comet_",
+        "trackio_",
+        "otel_",
+        "gradio_",
+        "hf_mlflow",
+        "generation_",
+        "dpo_",
+        "kto_",
+    ),
+    *("profiler_", "orpo_", "cpo_", "simpo_", "rpo_", "qgalore_", "dion_", "jagged_restart_", "relora_"),
     *("use_wandb", "use_mlflow", "use_comet", "use_trackio", "use_swanlab", "use_otel", "num_generation"),
 )
 
@@ -49,6 +68,10 @@ _PREFIXES = (
 _NOT_MODELLED = dict.fromkeys(
     words(
         """
+        embeddings_skip_upcast fp32_norms peft_autocast_adapter_dtype pretraining_sample_concatenation use_pose
+        flash_attn_d512 sdpa_varlen large_head_attention flash_optimum flex_attn_compile_kwargs torch_compile_options
+        gc_collect_steps gptq_groupsize gptq_model_v1 shrink_embeddings reinit_weights dynamic_checkpoint
+        qlora_sharded_model_loading llama4_linearized_experts gemma4_hybrid_attn_impl use_onebitllms trainer_cls
         pad_to_multiple_of fp8 qat quantization model_quantization_config bnb_config_kwargs lora_target_parameters
         lora_rank_pattern peft_layers_to_transform peft_layer_replication peft_trainable_token_indices peft relora
         lora_mlp_kernel lora_qkv_kernel lora_o_kernel lora_embedding_kernel freeze_mm_modules lisa_n_layers deepspeed

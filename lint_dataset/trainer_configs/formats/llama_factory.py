@@ -25,8 +25,11 @@ _IRRELEVANT = words(
     ms_hub_token om_hub_token max_new_tokens temperature top_p top_k do_sample quantization_type fp8_backend
     fp8_enable_fsdp_float8_all_gather ray_init_kwargs master_addr master_port pissa_iter pissa_convert oft_rank
     oft_block_size oft_target module_dropout freeze_trainable_layers freeze_trainable_modules freeze_extra_modules
-    create_new_adapter ref_model ref_model_adapters enable_torch_profiler asft_alpha eaft_alpha pref_beta pref_loss
-    pref_ftx trust_remote_code
+    create_new_adapter ref_model ref_model_adapters enable_torch_profiler activation_checkpointing liger_kernel_config
+    moe_aux_loss_coef adapter_folder init_special_tokens profile_modules ld_alpha dpo_label_smoothing pref_bco_weight
+    num_beams length_penalty repetition_penalty skip_special_tokens reward_model reward_model_adapters
+    reward_model_type reward_model_quantization_bit ref_model_quantization_bit asft_alpha eaft_alpha pref_beta
+    pref_loss pref_ftx trust_remote_code
     """
 )
 _PREFIXES = (
@@ -37,6 +40,7 @@ _PREFIXES = (
 _NOT_MODELLED = dict.fromkeys(
     words(
         """
+        use_liger_kernel quantization_device_map train_from_scratch
         use_galore use_apollo use_badam use_adam_mini use_muon use_llama_pro use_unsloth use_v1_kernels use_kt use_ray
         ray_num_workers use_mca use_megatron_bridge use_hyper_parallel use_dft_loss use_asft_loss use_eaft_loss fp8
         freeze_language_model upcast_layernorm upcast_lmhead_output mixture_of_depths shift_attn resize_vocab

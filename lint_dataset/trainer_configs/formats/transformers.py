@@ -5,6 +5,7 @@ from __future__ import annotations
 from lint_dataset.trainer_configs.arguments import (
     ATTENTION,
     accumulation,
+    checkpointing,
     liger,
     lora_arguments,
     training_arguments,
@@ -36,9 +37,7 @@ def read(draft: Draft) -> None:
     training_arguments(draft, release_autocast="no")
     for key in ("dtype", "torch_dtype"):
         draft.set("dtype", weights_dtype(draft, key))
-    ckpt = [draft.switch(key) for key in ("gradient_checkpointing", "activation_checkpointing")]
-    given = [each for each in ckpt if each is not None]
-    draft.set("gradient_checkpointing", any(given) if given else None, False)
+    checkpointing(draft, default=False)
     draft.set("loss", "fused" if liger(draft) else None, "logits")
     for key in ("max_length", "max_seq_length", "model_max_length"):
         draft.set("max_length", draft.whole(key))

@@ -9,6 +9,7 @@ from lint_dataset.trainer_configs.arguments import (
     ATTENTION,
     DTYPES,
     accumulation,
+    checkpointing,
     lora_arguments,
     training_arguments,
     weights_dtype,
@@ -47,8 +48,7 @@ def read(draft: Draft) -> None:
     draft.set("trainer", "trl")
     model = draft.set("model", draft.text("model_name_or_path"))
     training_arguments(draft, release_autocast="bf16")
-    ckpt = draft.switch("gradient_checkpointing")
-    draft.set("gradient_checkpointing", ckpt, True)
+    checkpointing(draft, default=True)
     _weights(draft)
     _method(draft, model)
     accumulation(draft)
