@@ -161,3 +161,21 @@ def test_prompt_and_completion_as_messages(gemma3n) -> None:
     ids = ids_of(gemma3n, [*prompt, *completion])
     assert row["tokens"] == len(ids)
     assert decoded(gemma3n, ids, (row["completion"], len(ids))) == "s<end_of_turn>\n"
+
+
+def test_a_processor_begins_a_sequence_that_its_template_does_not_begin(gemma3n) -> None:
+    """Unlike a tokenizer, it adds the token by itself; every span moves with it."""
+    import copy
+
+    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors.loading import Processor
+
+    whole = copy.copy(gemma3n.whole)
+    whole.chat_template = gemma3n.template.replace("{{- bos_token -}}", "")
+    processor = Processor(gemma3n.tokenizer, whole, Expansion.of(whole, gemma3n.tokenizer, None))
+    messages = chat("hi", "hello")
+    (row,) = measured(processor, [{"messages": messages}])
+    ids = ids_of(processor, messages)
+    assert ids[:2] == [2, 105]
+    assert row["tokens"] == len(ids)
+    assert decoded(processor, ids, row["answers"][0]) == "hello<end_of_turn>"
