@@ -1,0 +1,149 @@
+"""The command line as people meet it: exit status, one line for what cannot be, reports that tools can read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = '{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}\n'
+
+
+def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lint_dataset", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        (["train.jsonl", "--budget", "36"], "36GB"),
+        (["train.jsonl", "--method", "dora"], "--method"),
+        (["train.jsonl", "--max-length", "0"], "max-length"),
+        (["train.jsonl", "--max-length", "many"], "--max-length"),
+        (["train.jsonl", "--batch-size", "-1"], "batch-size"),
+        (["train.jsonl", "--select", "X9"], "X9"),
+        (["train.jsonl", "--measurements", "out.xlsx"], ".parquet"),
+        (["train.jsonl", "--measurements", "train.jsonl"], "train.jsonl"),
+        (["train.jsonl", "--output", "train.jsonl"], "train.jsonl"),
+        (["train.jsonl", "--output", "no/such/folder/report.txt"], "report.txt"),
+        (["train.jsonl", "--no-such-option"], "--no-such-option"),
+        (["--explain", "X999"], "X999"),
+        ([], "train.jsonl"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], names: str, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert names in done.stderr
+    assert (tmp_path / "train.jsonl").read_text() == GOOD
+
+
+def test_status_follows_the_findings_and_fail_on(tmp_path: Path) -> None:
+    (tmp_path / "good.jsonl").write_text(GOOD)
+    (tmp_path / "bad.jsonl").write_text(GOOD + "{bad\n")
+    (tmp_path / "blank.jsonl").write_text(GOOD + "\n" + GOOD)
+    assert run("good.jsonl", cwd=tmp_path).returncode == 0
+    bad = run("bad.jsonl", cwd=tmp_path)
+    assert bad.returncode == 1
+    assert "bad.jsonl:2: J010" in bad.stdout
+    assert run("bad.jsonl", "--fail-on", "never", cwd=tmp_path).returncode == 0
+    assert run("bad.jsonl", "--ignore", "J", cwd=tmp_path).returncode == 0
+    assert run("blank.jsonl", cwd=tmp_path).returncode == 0
+    assert run("blank.jsonl", "--fail-on", "warning", cwd=tmp_path).returncode == 1
+
+
+def test_a_missing_file_is_a_finding_and_the_others_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{bad\n")
+    done = run("missing.jsonl", "bad.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "missing.jsonl:1: J001" in done.stdout
+    assert "bad.jsonl:1: J010" in done.stdout
+
+
+def test_what_was_asked_for_and_cannot_be_judged_is_status_2_and_the_rest_is_printed(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text(GOOD + "{bad\n")
+    done = run("bad.jsonl", "--budget", "36GB", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--model" in done.stdout
+    assert "bad.jsonl:2: J010" in done.stdout
+
+
+def test_settings_of_pyproject_count_and_the_command_line_wins(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.lint-dataset]\nbatch-size = 4\nignore = ["J010"]\nloss = "logits"\n'
+    )
+    (tmp_path / "bad.jsonl").write_text("{bad\n" + GOOD)
+    shown = run("--show-plan", "--loss", "chunked", cwd=tmp_path).stdout.splitlines()
+    plan = {line.split()[0]: line.split(maxsplit=2)[1:] for line in shown}
+    assert plan["batch-size"] == ["4", "pyproject.toml"]
+    assert plan["loss"] == ["chunked", "command line"]
+    assert run("bad.jsonl", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [("max-lenght = 5", "max-lenght"), ('batch-size = "many"', "batch-size"), ('method = "dora"', "method")],
+)
+def test_a_setting_of_pyproject_that_cannot_be_is_one_line(line: str, names: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.lint-dataset]\n{line}\n")
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run("train.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert names in done.stderr
+
+
+def test_json_goes_to_standard_output_alone(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{bad\n" + GOOD)
+    done = run("bad.jsonl", "--output-format", "json", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert report["version"] == 1
+    assert [d["code"] for d in report["diagnostics"]] == ["J010"]
+    assert report["summary"]["examples"] == 2
+    lines = run("bad.jsonl", "--output-format", "jsonl", cwd=tmp_path).stdout.splitlines()
+    assert [json.loads(line)["line"] for line in lines] == [1]
+    run("bad.jsonl", "--output-format", "json", "--output", "report.json", cwd=tmp_path)
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8")) == report
+
+
+def test_measurements_have_a_row_an_example(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{bad\n" + GOOD)
+    run("bad.jsonl", "--measurements", "rows.jsonl", cwd=tmp_path)
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [(row["line"], row["family"], row["codes"]) for row in rows] == [(1, None, ["J010"]), (2, "messages", [])]
+
+
+def test_every_rule_explains_itself(tmp_path: Path) -> None:
+    listed = run("--list-rules", cwd=tmp_path).stdout
+    assert "T001" in listed
+    explained = run("--explain", "t001", cwd=tmp_path)
+    assert explained.returncode == 0
+    assert "max_length" in explained.stdout
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{bad\n" * 50_000)
+    command = f"{sys.executable} -m lint_dataset bad.jsonl --output-format jsonl | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert json.loads(done.stdout)["code"] == "J010"
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
