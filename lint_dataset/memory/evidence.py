@@ -39,9 +39,9 @@ MEASURED: dict[tuple[str, str, str], Evidence] = {
     ("qlora", "logits", "cuda"): Evidence(20, "a Tesla T4", 6.87, 4.61),
 }
 
-#: What steps of mixed lengths may need beyond two steps of the same length, which is what is replayed: the most that
-#: replays of random lengths showed, with gradient checkpointing and without.
-_MIXED = {True: 0.03, False: 0.06}
+#: What steps of mixed lengths may need beyond two steps of the same length, which is what is replayed, with gradient
+#: checkpointing and without. With this much room none of 42 replayed sequences of random lengths ran out of memory.
+_MIXED = {True: 0.03, False: 0.08}
 
 
 def band(recipe: Recipe) -> Band:

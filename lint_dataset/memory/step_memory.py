@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -163,10 +164,14 @@ class StepMemory:
         """
         key = (tuple(row.tolist()), limit)
         if key not in self._replays:
-            self._replays[key] = self._run([row, row], limit)
+            self._replays[key] = self.run([row, row], limit)
         return self._replays[key]
 
-    def _run(self, steps: list[NDArray[np.int64]], limit: int | None) -> tuple[int, int] | None:
+    def run(self, steps: Iterable[NDArray[np.int64]], limit: int | None = None) -> tuple[int, int] | None:
+        """Peak reserved and peak allocated bytes of a process that runs steps of any lengths, in this order.
+
+        Each step is a row of ``rows``. None when one runs out of memory within ``limit`` bytes of reserved memory.
+        """
         try:
             process = Process(self.groups, self.plan.lora_rank, self.device, limit, mapped=self.plan.trainer == "trl")
             for row in steps:

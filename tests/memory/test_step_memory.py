@@ -163,6 +163,17 @@ def test_the_longest_that_fits_really_fits_and_much_longer_does_not() -> None:
     assert int(step.allocated(rows)[0]) > limit
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_of_mixed_lengths_up_to_the_longest_that_fits_survive(seed: int) -> None:
+    step = memory(plan())
+    budget = 3_000_000_000
+    fits = step.longest_that_fits(budget)
+    assert fits is not None
+    lengths = np.random.default_rng(seed).integers(1, fits + 1, 8)
+    lengths[-1] = fits
+    assert step.run(step.rows(lengths, lengths), budget - step.device.context) is not None
+
+
 def test_nothing_fits_where_the_weights_do_not() -> None:
     step = memory(plan(budget=700 * MIB))
     assert step.longest_that_fits(700 * MIB) is None
