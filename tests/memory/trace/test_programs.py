@@ -1,0 +1,151 @@
+"""A program at any point equals a fresh trace there, to the byte."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from lint_dataset.memory.recipe import Recipe
+from lint_dataset.memory.trace import trace
+from lint_dataset.memory.trace.step import Point, Tracer
+
+from .seen import at, peak, recipe, replayed
+
+CASES = {
+    "trl": {},
+    "trl-logits-no-checkpoints": {"loss": "logits", "gradient_checkpointing": False},
+    "trl-fused": {"loss": "fused", "targets": "attention"},
+    "trl-qlora": {"method": "qlora"},
+    "trl-full": {"method": "full", "targets": ""},
+    "qlora-fp16": {"method": "qlora", "dtype": "fp16", "mixed_precision": "no", "loss": "logits"},
+    "full-fp32-autocast": {"method": "full", "targets": "", "dtype": "fp32", "loss": "logits"},
+    "mps": {
+        "device": "mps",
+        "mixed_precision": "no",
+        "loss": "logits",
+        "gradient_checkpointing": False,
+        "dtype": "fp32",
+    },
+    "mps-chunked": {"device": "mps"},
+}
+
+
+def points(tokens: int, rng: random.Random) -> list[Point]:
+    """Random points: alone and in a batch, short and long."""
+    found = []
+    for batch in (1, 1, rng.randint(2, 6), rng.randint(2, 6)):
+        length = rng.randint(tokens // 2, tokens * 3)
+        found.append(Point(batch, length, rng.randint(1, 80), rng.randint(1, min(batch * length, 4096))))
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_random_points_of_a_program_equal_fresh_traces(case: str, llama: str) -> None:
+    what = recipe(llama, **CASES[case])
+    made = trace(what)
+    tracer = Tracer(what)
+    for point in points(300, random.Random(case)):
+        fresh = tracer.trace(point)
+        sizes, events = replayed(at(made, point), point)
+        assert events == fresh.events
+        assert sizes == fresh.sizes
+
+
+@pytest.mark.parametrize("case", ["trl", "mps"])
+def test_a_model_with_a_window_and_audio_equals_fresh_traces(case: str, gemma3n: str) -> None:
+    what = recipe(gemma3n, **CASES[case])
+    made = trace(what)
+    tracer = Tracer(what)
+    rng = random.Random(case)
+    for batch, tokens, clips in (
+        (1, 40, 0),
+        (1, 300, 0),
+        (3, 50, 0),
+        (2, 200, 0),
+        (1, 300, 2),
+        (2, 60, 5),
+        (4, 220, 3),
+    ):
+        frames = 24 + 48 * rng.randint(3, 60) if clips else 0
+        point = Point(batch, tokens, rng.randint(1, 64), rng.randint(1, tokens), clips, frames)
+        fresh = tracer.trace(point)
+        sizes, events = replayed(at(made, point), point)
+        assert events == fresh.events
+        for held, size in zip(sizes, fresh.sizes, strict=True):
+            # A mask has a fraction of a byte a frame, which a program rounds up to a byte.
+            assert held == size or (clips and size < held <= size * 16)
+        assert peak(fresh) <= peak(type(fresh)(sizes, events, {}, set())) <= peak(fresh) * 1.001
+
+
+def test_one_clip_is_held_as_several_and_hardly_too_high(gemma3n: str) -> None:
+    what = recipe(gemma3n, loss="logits")
+    fresh = Tracer(what).trace(Point(1, 300, 16, 0, 1, 1752))
+    point = Point(1, 300, 16, 0, 1, 1752)
+    sizes, events = replayed(at(trace(what), point), point)
+    held = peak(type(fresh)(sizes, events, {}, set()))
+    assert peak(fresh) <= held <= peak(fresh) * 1.01
+
+
+def test_more_supervised_tokens_than_a_tile_of_the_loss_equal_a_fresh_trace_of_a_full_tile(llama: str) -> None:
+    what = recipe(llama)
+    made = trace(what)
+    full = replayed(at(made, Point(2, 5000, 8, 9000)), Point(2, 5000, 8, 4096))[0]
+    edge = replayed(at(made, Point(2, 5000, 8, 4096)), Point(2, 5000, 8, 4096))[0]
+    assert full == edge
+    wide = replayed(at(made, Point(2, 5000, 8, 9000)), Point(2, 5000, 8, 9000))[0]
+    tile = 4096 * 32768 * 2
+    assert max(wide) == max(edge) == tile
+
+
+def test_every_storage_dies_and_marks_are_in_order(llama: str) -> None:
+    for program in trace(recipe(llama)):
+        events = program.events
+        assert (events >= 0).sum() * 2 == len(events)
+        assert 0 == program.marks["forward"] < program.marks["loss"] < program.marks["backward"]
+        assert program.marks["backward"] < program.marks["optimizer"] <= len(events)
+
+
+def test_groups_hold_every_parameter_and_adapters_follow_the_rank(llama: str) -> None:
+    program = trace(recipe(llama))[0]
+    adapters = [g for g in program.groups if g.trained]
+    assert {g.name for g in adapters} == {"adapters"}
+    assert {g.bytes_per_element for g in adapters} == {4.0}
+    # q, o: 96 to 96; k, v: 96 to 32; gate, up: 96 to 224; down: back. In three layers.
+    per_rank = 3 * (2 * (96 + 96) + 2 * (96 + 32) + 3 * (96 + 224))
+    assert sum(rank for g in adapters for _, rank in g.numbers) == per_rank
+    frozen = sum(number for g in program.groups if not g.trained for number, _ in g.numbers)
+    assert frozen == 70_001 * 96 + 3 * (2 * 96 * 96 + 2 * 96 * 32 + 3 * 96 * 224 + 2 * 96) + 96
+
+
+def test_four_bit_weights_are_half_a_byte_with_a_scale_for_every_64(llama: str) -> None:
+    program = trace(recipe(llama, method="qlora"))[0]
+    groups = {g.name: g for g in program.groups}
+    weights = 3 * (2 * 96 * 96 + 2 * 96 * 32 + 3 * 96 * 224)
+    assert sum(n for n, _ in groups["4-bit weights"].numbers) == weights
+    assert groups["4-bit weights"].bytes_per_element == 0.5
+    assert sum(n for n, _ in groups["4-bit scales"].numbers) == weights // 64 + 21 * 16
+    # TRL makes the adapters bf16 where the weights are packed, and leaves embeddings as they are.
+    assert groups["adapters"].bytes_per_element == 2
+    assert groups["embeddings"].bytes_per_element == 2
+
+
+def test_without_trl_what_is_not_packed_becomes_fp32(llama: str) -> None:
+    program = trace(recipe(llama, method="qlora", mixed_precision="no", loss="logits"))[0]
+    groups = {g.name: g for g in program.groups}
+    assert groups["embeddings"].bytes_per_element == groups["adapters"].bytes_per_element == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "/nowhere/at-all"}, "no configuration"),
+        ({"targets": "no_such_module"}, "cannot be built"),
+        ({"loss": "fused", "device": "mps"}, "Triton"),
+    ],
+)
+def test_what_cannot_be_traced_is_said_in_a_sentence(changes: dict[str, str], message: str, llama: str) -> None:
+    what = recipe(llama)
+    with pytest.raises(ValueError, match=message) as raised:
+        trace(Recipe(**{**what.__dict__, **changes}))
+    assert "\n" not in str(raised.value)
