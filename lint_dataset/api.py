@@ -35,10 +35,12 @@ def lint(
     ignore: Collection[str] = (),
     cache_dir: str | None = None,
     use_cache: bool = True,
+    fetch: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
-    """Measure the examples of some files, folders and globs, and judge them by a plan.
+    """Measure the examples of some files, folders, globs and datasets, and judge them by a plan.
 
+    What ``paths`` may be is told in docs/sources.md. An address is opened only if ``fetch`` says so.
     ``select`` and ``ignore`` are rule codes or their beginnings. Measurements are kept under ``cache_dir`` (None: the
     user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
 
@@ -52,12 +54,12 @@ def lint(
     with ExitStack() as stack:
         cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
         try:
-            table = measure(_read(files, progress), location, cache)
+            table = measure(_read(files, fetch, progress), location, cache)
         except ProcessorUnavailable as problem:
             # Its files are there and transformers cannot load them: the rows themselves are still read.
             unjudged.append(f"tokens, truncation and memory: {problem}")
             location = None
-            table = measure(_read(files, None), None)
+            table = measure(_read(files, fetch, None), None)
     plan, said = _trainer_for(table, plan)
     memory = _memory(plan, location, cache_dir, unjudged)
     judged = look(table, plan, memory)
@@ -72,9 +74,9 @@ def lint(
     )
 
 
-def _read(files: Iterable[str], progress: Callable[[int], None] | None) -> Iterator[RawExample]:
+def _read(files: Iterable[str], fetch: bool, progress: Callable[[int], None] | None) -> Iterator[RawExample]:
     for path in files:
-        for example in sources.read(path):
+        for example in sources.read(path, fetch=fetch):
             yield example
             if progress is not None and example.raw is not None:
                 progress(len(example.raw) + 1)

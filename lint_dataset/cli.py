@@ -60,6 +60,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--cache-dir", metavar="FOLDER", help="Where measurements are remembered.")
 @click.option("--cache/--no-cache", default=None, help="Remember measurements, or measure everything anew.")
 @click.option("--offline/--online", default=None, help="Never download anything, or fetch the processor if need be.")
+@click.option("--fetch", is_flag=True, default=None, help="Open addresses among PATHS: s3://, gs://, https://, hf://.")
 @click.option("--explain", metavar="CODE", help="Say what a rule finds, why it matters and what to do.")
 @click.option("--list-rules", is_flag=True, help="List every rule.")
 @click.option("--show-plan", is_flag=True, help="Print every setting and where it came from.")
@@ -68,9 +69,12 @@ def _choice(name: str) -> click.Choice[str]:
 def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Find the training examples that would run out of memory, and those a max_length would cut before the answer.
 
-    PATHS are JSONL files, folders and globs; without any, the files that --config names. Every option can stand in
-    [tool.lint-dataset] of pyproject.toml; --config wins over it, and the command line over both. Exit status: 0
-    nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
+    PATHS are files (JSON Lines or a JSON array, also compressed, Parquet, Arrow), folders, globs, datasets of the Hub
+    (hf:user/name[:config][:split]), - for standard input, and, with --fetch, addresses; without any, the files that
+    --config names.
+
+    Every option can stand in [tool.lint-dataset] of pyproject.toml; --config wins over it, and the command line over
+    both. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
     """
     if options["list_rules"] or options["explain"]:
         return _describe_rules(options["explain"])
@@ -113,6 +117,7 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             ignore=_codes(options["ignore"]),
             cache_dir=options["cache_dir"],
             use_cache=options["cache"] is not False,
+            fetch=bool(options["fetch"]) and not options["offline"],
             progress=progress,
         )
     result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))

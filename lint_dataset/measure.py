@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset import measurements
@@ -17,7 +17,7 @@ from lint_dataset.cache import Cache, Entry, key_of
 from lint_dataset.conversations import Conversation, convert, parse
 from lint_dataset.faults import Fault
 from lint_dataset.processors import Location, load
-from lint_dataset.sources import RawExample
+from lint_dataset.sources import RawExample, restore
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -78,7 +78,7 @@ def measure(
 
 
 def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.RecordBatch:
-    """Measure one batch: columns ``path``, ``line``, ``raw`` and ``faults`` in, ``measurements.SCHEMA`` out.
+    """Measure one batch: columns ``path``, ``line``, ``raw``, ``blobs`` and ``faults`` in, ``measurements.SCHEMA`` out.
 
     The faults of a row that were known before come first. A row whose ``raw`` is null is about a file as a whole and
     passes through. Without a processor nothing is counted.
@@ -86,8 +86,9 @@ def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.Reco
     import pyarrow as pa
 
     paths, lines = batch.column("path").to_pylist(), batch.column("line").to_pylist()
+    blobs = [dict(items) for items in batch.column("blobs").to_pylist()]
     raws, known = batch.column("raw").to_pylist(), batch.column("faults").to_pylist()
-    rows = [_read(raw, path, processor) for path, raw in zip(paths, raws, strict=True)]
+    rows = [_read(raw, beside, path, processor) for path, raw, beside in zip(paths, raws, blobs, strict=True)]
     counts = _count(rows, processor)
     measured = [
         {
@@ -112,7 +113,7 @@ def _batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
     size = 0
     for example in examples:
         batch.append(example)
-        size += len(example.raw or b"")
+        size += len(example.raw or b"") + sum(map(len, example.blobs.values()))
         if len(batch) >= BATCH_ROWS or size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -164,7 +165,7 @@ def _media_of(example: RawExample) -> str:
     """What the media of an example are at this moment, as a hash; empty where it has none."""
     from lint_dataset.processors.media import identities
 
-    row = parse(example.raw or b"")[0]
+    row = restore(parse(example.raw or b"")[0], example.blobs) if example.blobs else parse(example.raw or b"")[0]
     conversation = convert(row)[0] if row is not None else None
     found = identities(conversation, os.path.dirname(example.path)) if conversation is not None else ""
     return hashlib.sha256(found.encode("utf-8", "surrogateescape")).hexdigest() if found else ""
@@ -180,9 +181,10 @@ def _arrow(examples: Iterable[RawExample]) -> pa.RecordBatch:
             pa.array([row.path for row in rows], pa.string()),
             pa.array([row.line for row in rows], pa.int64()),
             pa.array([row.raw for row in rows], pa.large_binary()),
+            pa.array([list(row.blobs.items()) for row in rows], pa.map_(pa.string(), pa.large_binary())),
             pa.array([[] for _ in rows], measurements.schema().field("faults").type),
         ],
-        names=["path", "line", "raw", "faults"],
+        names=["path", "line", "raw", "blobs", "faults"],
     )
 
 
@@ -210,13 +212,15 @@ def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_P
     return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
-def _read(raw: bytes | None, path: str, processor: Processor | None) -> _Row:
+def _read(raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: Processor | None) -> _Row:
     """Read one row and render it."""
     if raw is None:
         return _Row(None, [], None)
     row, faults = parse(raw)
     if row is None:
         return _Row(None, faults, None)
+    if blobs:
+        row = restore(row, blobs)
     conversation, more = convert(row)
     faults = [*faults, *more]
     if conversation is None:

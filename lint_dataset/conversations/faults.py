@@ -34,6 +34,8 @@ def type_name(value: Any) -> str:
         return "number"
     if isinstance(value, str):
         return "string"
+    if isinstance(value, bytes):  # From a table: JSON has no word for it.
+        return "binary"
     return "array" if isinstance(value, list) else "object"
 
 

@@ -11,10 +11,15 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*\s*:")
 
 
 def describe(text: str, error: json.JSONDecodeError) -> dict[str, Any]:
-    """The column (from 1) of a syntax error, what it looks like (``problem``), and the parser's words."""
+    """The column (from 1) of a syntax error, what it looks like (``problem``), and the parser's words.
+
+    Where the row goes over several lines, ``row_line`` is the line of the row (from 1) that the column is in.
+    """
     position = min(error.pos, len(text))
     problem, position = _problem(text, error.msg, position)
-    return {"column": position + 1, "problem": problem, "parser": error.msg}
+    data = {"column": position - text.rfind("\n", 0, position), "problem": problem, "parser": error.msg}
+    above = text.count("\n", 0, position)
+    return {**data, "row_line": above + 1} if above else data
 
 
 def _problem(text: str, message: str, position: int) -> tuple[str, int]:

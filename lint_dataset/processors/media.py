@@ -19,7 +19,7 @@ _DATA = re.compile(r"data:[^,]{0,200};base64,", re.IGNORECASE)
 #: A text that can only be base64: nobody has a path this long without a dot or a separator of Windows.
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]{200,}={0,2}\s*")
 #: Where the medium stands in an object, in the order that loaders look.
-_KEYS = ("path", "url", "file", "bytes", "data", "base64", "audio", "image")
+_KEYS = ("bytes", "path", "url", "file", "data", "base64", "audio", "image")
 
 
 class Medium(NamedTuple):

@@ -13,27 +13,63 @@ def _bytes(count: int) -> str:
     return f"{count:,} byte" + ("" if count == 1 else "s")
 
 
+#: What is wrong with a path and what to do, filled in from the fault's data.
 _UNREADABLE = {
     "not_found": ("there is no such file", "Check the path."),
     "no_match": ("the pattern matches no file", "Check the pattern; quote it so that the shell leaves it alone."),
     "folder": (
-        "the folder holds no .jsonl or .ndjson file",
-        "Name the files, or give them one of these endings.",
+        "the folder holds no file with rows",
+        "Name the files, or give them an ending that is read: .jsonl, .ndjson, .json, .parquet, .arrow.",
     ),
-    "not_a_file": ("this is no regular file", "Write it to a file first: it has to be read more than once."),
+    "not_a_file": ("this is no regular file", "Write it to a file first, or pipe it to lint-dataset -."),
+    "not_fetched": (
+        "this is an address, which is opened only when asked",
+        "Give --fetch (without --offline) to read it, or download it first.",
+    ),
+    "no_protocol": ("addresses of {protocol}:// are not opened", "Download it first. What is opened: {known}."),
+    "no_package": ("{protocol}:// cannot be opened without the package {package}", "Run: pip install {package}"),
+    "hub_name": ("this names no dataset", "Write hf:user/name, hf:user/name:split or hf:user/name:config:split."),
+    "hub_not_found": (
+        "the Hub has no dataset {name} that you may see",
+        "Check the name; if it is private, log in with: hf auth login",
+    ),
+    "hub_gated": (
+        "the dataset {name} is gated",
+        "Ask for access at https://huggingface.co/datasets/{name} and log in with: hf auth login",
+    ),
+    "hub_offline": (
+        "the dataset {name} is not in the cache, and nothing is downloaded offline",
+        "Run once without --offline and HF_HUB_OFFLINE: the dataset then stays in the cache.",
+    ),
+    "hub_unreachable": (
+        "the dataset {name} is not in the cache, and the Hub cannot be reached",
+        "Check the network, or load the dataset on a machine that has it and copy it here with save_to_disk.",
+    ),
+    "hub_split": ("the dataset {name} has no such split", "Name one of its splits: {known}."),
+    "hub_no_split": ("the dataset {name} has several splits, none called train", "Name one of its splits: {known}."),
+    "hub_config": ("the dataset {name} has no such configuration", "Name one of its configurations: {known}."),
+    "hub_script": (
+        "the dataset {name} needs code of its own, which is never run",
+        "Convert it to Parquet where you trust its code, and name the files.",
+    ),
+    "hub_failed": (
+        "the dataset {name} cannot be loaded ({reason})",
+        "See what load_dataset says of it in Python: a trainer would stop there too.",
+    ),
 }
 
 
 def _unreadable(data: Data) -> tuple[str, str]:
-    known = _UNREADABLE.get(data["problem"])
-    return known or (f"the file cannot be read ({data.get('reason')})", "Check the path and its permissions.")
+    unknown = ("the file cannot be read ({reason})", "Check the path and its permissions.")
+    message, advice = _UNREADABLE.get(data["problem"], unknown)
+    return message.format_map(data), advice.format_map(data)
 
 
 fault_rule(
     "J001",
     "unreadable-file",
     "error",
-    what="The path is no file that can be read, or a folder or pattern without any .jsonl or .ndjson file in it.",
+    what="The path is no file or dataset that can be read, or a folder or pattern without any file with rows in it.",
     why="Nothing in it was judged, and a training run would stop here, or silently train on the other files alone.",
     remedy="Check the path, the pattern and the permissions.",
     example="lint-dataset trian.jsonl",
@@ -45,11 +81,17 @@ fault_rule(
     "J002",
     "empty-file",
     "error",
-    what="The file has no bytes, or nothing but blank lines.",
+    what="The file has no bytes, nothing but blank lines, or no rows.",
     why="There is nothing to train on: the datasets library fails with an error that does not name the file.",
     remedy="Write the examples again: the export that made this file failed or was cut off before its first row.",
     example="train.jsonl of 0 bytes",
-    message=lambda data: "the file is empty" if not data["bytes"] else "the file holds nothing but blank lines",
+    message=lambda data: (
+        "there are no rows"
+        if "rows" in data
+        else "the file is empty"
+        if not data["bytes"]
+        else "the file holds nothing but blank lines"
+    ),
 )
 
 fault_rule(
@@ -81,11 +123,13 @@ fault_rule(
 )
 
 _UNPACK = {
-    "gzip": "Unpack it: gunzip FILE",
-    "zstd": "Unpack it: zstd -d FILE",
+    "gzip": "Give its name the ending .gz, or unpack it: gunzip FILE",
+    "zstd": "Give its name the ending .zst, or unpack it: zstd -d FILE",
     "bzip2": "Unpack it: bunzip2 FILE",
     "xz": "Unpack it: xz -d FILE",
     "zip": "Unpack it: unzip FILE",
+    "Parquet": "Give its name the ending .parquet, or write its rows as JSON Lines.",
+    "Arrow": "Give its name the ending .arrow, or write its rows as JSON Lines.",
 }
 
 
@@ -93,7 +137,7 @@ def _reencode(data: Data) -> str:
     name = data["looks_like"]
     if name.startswith("UTF"):
         return f"Convert it: iconv -f {name} -t UTF-8 FILE > FILE.utf8"
-    return _UNPACK.get(name, f"Write its rows as JSON Lines: {name} is a table format, not text.")
+    return _UNPACK[name]
 
 
 fault_rule(
@@ -119,26 +163,37 @@ fault_rule(
     message=lambda data: "lines end with CR LF (Windows); JSON readers accept it",
 )
 
+_HOLDS = {
+    "array": (
+        "the file is one JSON array, not one object a line: its rows were not judged",
+        "jq -c '.[]' FILE > FILE.jsonl",
+    ),
+    "objects": (
+        "the file holds pretty-printed JSON, not one object a line: its rows were not judged",
+        "jq -c . FILE > FILE.jsonl",
+    ),
+    "wrapped": (
+        'the file is one object whose rows are a list under "{key}": they were not judged',
+        "jq -c '.[\"{key}\"][]' FILE > FILE.jsonl",
+    ),
+}
+
 fault_rule(
     "J007",
     "not-json-lines",
     "error",
-    what="The whole file is one JSON array, or its objects go over several lines, though it should hold one a line.",
+    what=(
+        "The whole file is one JSON array (in a file that is not called .json), its objects go over several lines, or "
+        "it is one object that holds the rows in a list."
+    ),
     why=(
-        "The datasets library happens to load it, but every reader that takes one object from each line fails on "
-        "line 1, and so the rows of this file were not judged."
+        "The datasets library happens to load an array, but every reader that takes one object from each line fails "
+        "on line 1, and so the rows of this file were not judged."
     ),
     remedy="Write one object a line: jq -c . FILE > FILE.jsonl",
     example='[\\n  {"messages": […]},\\n  {"messages": […]}\\n]',
-    message=lambda data: (
-        "the file is one JSON array, not one object a line: its rows were not judged"
-        if data["holds"] == "array"
-        else "the file holds pretty-printed JSON, not one object a line: its rows were not judged"
-    ),
-    advice=lambda data: (
-        "Write one object a line: "
-        + ("jq -c '.[]' FILE > FILE.jsonl" if data["holds"] == "array" else "jq -c . FILE > FILE.jsonl")
-    ),
+    message=lambda data: _HOLDS[data["holds"]][0].format_map(data),
+    advice=lambda data: "Write one object a line: " + _HOLDS[data["holds"]][1].format_map(data),
 )
 
 fault_rule(
@@ -173,6 +228,7 @@ _SYNTAX = {
         "a byte order mark inside the file",
         "Remove the three bytes EF BB BF at the start of the line.",
     ),
+    "no_value": ("a comma with nothing before it", "Remove the comma."),
     "comma_at_end": ("a comma after the object", "Remove the comma: lines are not joined by commas in JSON Lines."),
     "second_value": ("a second JSON value on the line", "Put each object on a line of its own."),
     "extra_text": ("more text after the end of the object", "Remove what follows the object's closing bracket."),
@@ -201,6 +257,10 @@ _SYNTAX = {
 }
 
 
+def _place(data: Data) -> str:
+    return f"line {data['row_line']:,} of the row, " if "row_line" in data else ""
+
+
 def _syntax(data: Data) -> tuple[str, str]:
     parser = data["parser"].rstrip(": ")
     return _SYNTAX.get(data["problem"], (f"{parser[:1].lower()}{parser[1:]}", "Write the row again with json.dumps."))
@@ -214,7 +274,7 @@ fault_rule(
     why="Loaders stop at it, and most name a row inside a chunk rather than the line of the file.",
     remedy="Write the row again with a JSON library (json.dumps) rather than by hand.",
     example='{"messages": [{"role": "user", "content": "hi"},]}',
-    message=lambda data: f"not valid JSON at column {data['column']:,}: {_syntax(data)[0]}",
+    message=lambda data: f"not valid JSON at {_place(data)}column {data['column']:,}: {_syntax(data)[0]}",
     advice=lambda data: _syntax(data)[1],
 )
 
@@ -319,4 +379,24 @@ fault_rule(
     remedy="Store the nested value as a string, or leave it out.",
     example='{"a": {"a": {"a": …}}}',
     message=lambda data: f"nested more than {data['deepest']} levels deep",
+)
+
+_DAMAGE = {
+    "cut": ("the compressed file ends too early", "Compress or download it again: it was cut off."),
+    "corrupt": ("the compressed file is damaged", "Compress or download it again."),
+    "no_end": ("the array is never closed", "Write the file again: it was cut off."),
+    "goes_on": ("the array ends here, but the file goes on", "Put all rows in one array, or write one object a line."),
+    "table": ("the table is damaged ({reason})", "Write or download it again."),
+}
+
+fault_rule(
+    "J018",
+    "damaged-file",
+    "error",
+    what="A compressed file, a table or an array is damaged, or ends before it should. What came before was judged.",
+    why="Rows are missing from here on: a loader stops at this file, and some use what they have without a word.",
+    remedy="Write or download the file again.",
+    example="a train.jsonl.gz that was only half downloaded",
+    message=lambda data: _DAMAGE[data["problem"]][0].format_map(data) + ": from here on nothing was read",
+    advice=lambda data: _DAMAGE[data["problem"]][1],
 )

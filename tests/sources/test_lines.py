@@ -104,7 +104,7 @@ def test_a_long_line_is_read_whole(tmp_path: Path) -> None:
 
 
 def test_an_absurdly_long_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    monkeypatch.setattr(sources.example, "LONGEST_LINE", 100)
     long = b"x" * 5_000_000
     found = rows(tmp_path, ROW + b"\n" + long + b"\n" + ROW + b"\n" + b"y" * 99 + b"\n" + b"z" * 100)
     assert codes(found) == [(2, "J015"), (5, "J015")]

@@ -1,0 +1,1 @@
+"""Formats of files, one a file."""

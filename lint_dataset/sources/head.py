@@ -1,0 +1,137 @@
+"""What a file is, from its first bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from lint_dataset.conversations.faults import name_of
+from lint_dataset.faults import Fault
+
+BOM = b"\xef\xbb\xbf"
+BLANK = b" \t\r\n"
+_LFS = b"version https://git-lfs.github.com/spec/"
+#: First bytes of files that are no UTF-8 text. The longer marks of UTF-32 come before those of UTF-16.
+_FOREIGN = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ", "xz"),
+    (b"PK\x03\x04", "zip"),
+    (b"PAR1", "Parquet"),
+    (b"ARROW1", "Arrow"),
+)
+#: Keys of the objects in a list that is part of a row: messages, tools, media.
+_OF_A_ROW = {"role", "from", "type", "function", "bytes", "path"}
+_SPACE = re.compile(r"[ \t\r\n]*")
+_Decoder = json.JSONDecoder()
+
+
+def not_data(head: bytes) -> Fault | None:
+    """What makes any file hold nothing, whatever its format: it is empty, or a pointer of Git LFS."""
+    if not head:
+        return Fault("J002", {"bytes": 0})
+    if head.startswith(_LFS):
+        sizes = [line[5:] for line in head.split(b"\n") if line.startswith(b"size ")]
+        return Fault("J003", {"bytes": int(sizes[0]) if sizes and sizes[0].isdigit() else None})
+    return None
+
+
+def not_text(head: bytes, *, complete: bool) -> Fault | None:
+    """What makes a file no text with rows in it; ``complete`` says that the head is all of it."""
+    if not head.removeprefix(BOM).strip(BLANK):
+        return Fault("J002", {"bytes": len(head)}) if complete else None
+    fault = not_data(head)
+    if fault is not None:
+        return fault
+    for first, name in _FOREIGN:
+        if head.startswith(first):
+            return Fault("J005", {"looks_like": name})
+    if len(head) >= 2 and (head[0] == 0) != (head[1] == 0):
+        return Fault("J005", {"looks_like": "UTF-16"})
+    return None
+
+
+def not_lines(head: bytes, *, complete: bool) -> Fault | None:
+    """Whether a text (without its byte order mark) is one JSON array, or objects that go over several lines.
+
+    It is, when the first line alone is no JSON but goes on legally in the second. A line that is merely broken does
+    not, since what follows it is the next object.
+    """
+    first, _, rest = head.lstrip(BLANK).partition(b"\n")
+    opening = first.strip(BLANK)
+    try:
+        value = json.loads(opening)
+    except (ValueError, RecursionError):
+        if not rest.strip(BLANK):
+            return None
+    else:
+        alone = complete and isinstance(value, list) and not rest.strip(BLANK)
+        return Fault("J007", {"holds": "array"}) if alone and value and isinstance(value[0], dict) else None
+    holds = "array" if opening.startswith(b"[") else "objects"
+    if opening in (b"[", b"{", b"[{") or _goes_on(head.lstrip(BLANK).decode("utf-8", "replace")):
+        return Fault("J007", {"holds": holds})
+    return None
+
+
+def rows_under(head: bytes) -> str | None:
+    """The key under which one object, that is the whole file, holds its rows as a list; None where it does not."""
+    first, _, rest = head.strip(BLANK).partition(b"\n")
+    if rest.strip(BLANK) and _is_json(first):
+        return None  # One object a line.
+    text = head.decode("utf-8", "replace")
+    try:
+        position = _after(text, _after(text, 0), "{")
+        while True:
+            key, position = _Decoder.raw_decode(text, position)
+            position = _after(text, _after(text, position), ":")
+            if text[position] == "[" and _is_row(text, _after(text, position + 1)):
+                return name_of(key)
+            _, position = _Decoder.raw_decode(text, position)
+            position = _after(text, _after(text, position), ",")
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def _is_row(text: str, position: int) -> bool:
+    """Whether the first item of a list is an object such as rows are; the head may end inside of it."""
+    if text[position] != "{":
+        return False
+    try:
+        item: Any = _Decoder.raw_decode(text, position)[0]
+    except (ValueError, RecursionError):
+        item = dict.fromkeys(re.findall(r'[{,]\s*"(\w+)"\s*:', text[position : position + 1000]))
+    return bool(item) and not _OF_A_ROW.intersection(item)
+
+
+def _after(text: str, position: int, mark: str = "") -> int:
+    """The place after a mark and the space behind it. Raises ``ValueError`` where the mark is not there."""
+    if not text.startswith(mark, position):
+        raise ValueError(mark)
+    space = _SPACE.match(text, position + len(mark))
+    return space.end() if space else position
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _goes_on(text: str) -> bool:
+    """Whether the JSON value at the start of ``text`` (whose end may be missing) runs on over several lines."""
+    try:
+        _, end = _Decoder.raw_decode(text)
+    except json.JSONDecodeError as error:
+        end = error.pos
+        return text.count("\n", 0, end) > 1
+    except RecursionError:
+        return False
+    return "\n" in text[:end]

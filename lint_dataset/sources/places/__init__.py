@@ -1,0 +1,1 @@
+"""Places that rows come from other than one local file, one a file."""
