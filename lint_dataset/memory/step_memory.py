@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 #: holds beyond the curve is interpolated between replays.
 EXACT = 4
 #: The lengths of those replays. Odd, as most lengths are: powers of two waste less of the allocator's 2 MiB steps.
-_ANCHORS = tuple(22 * 2**k + 1 for k in range(17))
+_ANCHORS = tuple(22 * 4**k + 1 for k in range(9))
 #: How much more than what its tensors hold a step is taken to reserve at most, until a replay says otherwise.
 _SLACK = 0.15
 #: Lengths that are tried between what fits for certain and what cannot fit, before the last ones are halved.
@@ -65,8 +65,6 @@ class StepMemory:
         self.curve = Curve(programs)
         self.device: Device = find_device(plan.device)
         self.band = evidence.band(recipe)
-        #: Loading puts the same weights on the device in every class of steps.
-        self.groups = programs[0].groups
         self._found: dict[tuple[int, bool, int], int] = {}
         self._replays: dict[tuple[tuple[int, ...], int | None], tuple[int, int] | None] = {}
 
@@ -101,7 +99,8 @@ class StepMemory:
 
     def allocated(self, rows: Table) -> Ints:
         """Peak bytes that the tensors of each row's step hold, weights and states included."""
-        return self.curve(rows) + self._fixed
+        fixed: Ints = self._fixed[classify(self.curve.programs, rows)]
+        return self.curve(rows) + fixed
 
     def peak(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Ints:
         """Peak bytes of the process for each row, whatever the budget: what is reserved, and the context."""
@@ -145,8 +144,8 @@ class StepMemory:
         row = self.rows(tokens, supervised, clips, seconds)
         at = self.curve.peak(row[0])
         parts = living_parts(at.program, sizes(at.program, row[0].tolist()), at.event)
-        parts["weights"] = self._weights
-        parts["optimizer"] += self._states
+        parts["weights"] = self._weights(at.program)
+        parts["optimizer"] += self._states(at.program)
         return complete(parts, int(self._judge(self.curve.distinct(row)[0], self.plan.budget)[0][0]))
 
     def longest_that_fits(self, budget: int) -> int | None:
@@ -172,28 +171,33 @@ class StepMemory:
 
         Each step is a row of ``rows``. None when one runs out of memory within ``limit`` bytes of reserved memory.
         """
+        rows = list(steps)
+        programs = [self.curve.programs[int(classify(self.curve.programs, row[None])[0])] for row in rows]
+        # The weights are the same in every class of steps; what is trained is not: without a clip, no audio adapter.
+        most = max(programs, key=self._states)
+        mapped = self.plan.trainer == "trl"
         try:
-            process = Process(self.groups, self.plan.lora_rank, self.device, limit, mapped=self.plan.trainer == "trl")
-            for row in steps:
-                program = self.curve.programs[int(classify(self.curve.programs, row[None])[0])]
+            process = Process(most.groups, self.plan.lora_rank, self.device, limit, mapped=mapped)
+            for row, program in zip(rows, programs, strict=True):
                 process.step(program, sizes(program, row.tolist()))
         except OutOfMemory:
             return None
         return process.allocator.peak_reserved, process.allocator.peak_allocated
 
-    @cached_property
-    def _weights(self) -> int:
+    def _weights(self, program: StepProgram) -> int:
         rank = self.plan.lora_rank
-        return sum(rounded(size) for group in self.groups for size in tensor_bytes(group, rank))
+        return sum(rounded(size) for group in program.groups for size in tensor_bytes(group, rank))
+
+    def _states(self, program: StepProgram) -> int:
+        trained = [g for g in program.groups if g.trained]
+        each = [size for group in trained for size in tensor_bytes(group, self.plan.lora_rank)]
+        return sum(ADAM_STATES * rounded(size) + rounded(STEP_BYTES) for size in each)
 
     @cached_property
-    def _states(self) -> int:
-        trained = [size for group in self.groups if group.trained for size in tensor_bytes(group, self.plan.lora_rank)]
-        return sum(ADAM_STATES * rounded(size) + rounded(STEP_BYTES) for size in trained)
-
-    @cached_property
-    def _fixed(self) -> int:
-        return self._weights + self._states + 2 * rounded(self.device.workspace)
+    def _fixed(self) -> Ints:
+        """Of each program, what lives as long as training does."""
+        workspaces = 2 * rounded(self.device.workspace)
+        return np.array([self._weights(p) + self._states(p) + workspaces for p in self.curve.programs], np.int64)
 
     @property
     def _spare(self) -> int:

@@ -29,7 +29,7 @@ FORMAT = 1
 #: The programs that come with the package.
 SHIPPED = Path(__file__).with_name("programs")
 
-_UNREADABLE = (OSError, zipfile.BadZipFile, lzma.LZMAError, EOFError, KeyError, ValueError, TypeError)
+_UNREADABLE = (OSError, zipfile.BadZipFile, lzma.LZMAError, EOFError, LookupError, ValueError, TypeError)
 
 
 def cache_folder(cache_dir: str | os.PathLike[str] | None = None) -> Path:
@@ -104,47 +104,67 @@ def _entries(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _pack(programs: Sequence[StepProgram]) -> bytes:
-    described = [
-        {
-            "bounds": {name: list(bound) for name, bound in program.bounds.items()},
-            "powers": program.powers.tolist(),
-            "coefficients": program.coefficients.tolist(),
-            "events": len(program.events),
-            "marks": dict(program.marks),
-            "groups": [[g.name, g.numbers, g.bytes_per_element, g.trained] for g in program.groups],
-            "made_with": dict(program.made_with),
-        }
-        for program in programs
-    ]
+    """Programs as bytes. What a program shares with an earlier one is written once: see ``_unpack``."""
+    described: list[dict[str, Any]] = []
+    streams: list[bytes] = []
+    for program in programs:
+        events = np.asarray(program.events).astype("<i4").tobytes()
+        groups: Any = [[g.name, g.numbers, g.bytes_per_element, g.trained] for g in program.groups]
+        same = next(
+            (i for i, earlier in enumerate(programs[: len(described)]) if earlier.groups == program.groups), None
+        )
+        described.append(
+            {
+                "bounds": {name: list(bound) for name, bound in program.bounds.items()},
+                "powers": program.powers.tolist(),
+                "coefficients": program.coefficients.tolist(),
+                "events": -1 - streams.index(events) if events in streams else len(program.events),
+                "marks": dict(program.marks),
+                "groups": groups if same is None else same,
+                "made_with": dict(program.made_with),
+            }
+        )
+        streams.append(events)
     header = json.dumps({"format": FORMAT, "programs": described}, sort_keys=True, separators=(",", ":"))
-    events = b"".join(np.asarray(program.events).astype("<i4").tobytes() for program in programs)
+    written = b"".join(stream for stream, one in zip(streams, described, strict=True) if one["events"] >= 0)
     # Events are 32-bit: telling xz so makes an entry about a tenth smaller.
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 2, "pb": 2}]
-    return lzma.compress(header.encode() + b"\n" + events, filters=filters)
+    return lzma.compress(header.encode() + b"\n" + written, filters=filters)
 
 
 def _unpack(packed: bytes) -> tuple[StepProgram, ...]:
-    header, _, events = lzma.decompress(packed).partition(b"\n")
+    """Programs from bytes.
+
+    ``groups`` is a number where they are those of the program of that index, and ``events``, otherwise how many follow,
+    is negative where they are those of program ``-1 - events``.
+    """
+    header, _, stream = lzma.decompress(packed).partition(b"\n")
     read: dict[str, Any] = json.loads(header)
     if read["format"] != FORMAT:
         raise ValueError("written by another version")
-    numbers = np.frombuffer(events, "<i4").astype(np.int32)
-    programs, start = [], 0
+    numbers = np.frombuffer(stream, "<i4").astype(np.int32)
+    programs: list[StepProgram] = []
+    start = 0
     for one in read["programs"]:
-        end = start + one["events"]
+        count, groups = one["events"], one["groups"]
+        events = programs[-1 - count].events if count < 0 else numbers[start : start + count]
+        start += max(count, 0)
         programs.append(
             StepProgram(
                 bounds={name: (least, most) for name, (least, most) in one["bounds"].items()},
                 powers=np.array(one["powers"], np.int64),
                 coefficients=np.array(one["coefficients"], np.int64),
-                events=numbers[start:end],
+                events=events,
                 marks=one["marks"],
-                groups=tuple(
-                    ParameterGroup(name, tuple((const, rank) for const, rank in numbers_), width, trained)
-                    for name, numbers_, width, trained in one["groups"]
-                ),
+                groups=programs[groups].groups if isinstance(groups, int) else _groups(groups),
                 made_with=one["made_with"],
             )
         )
-        start = end
     return tuple(programs)
+
+
+def _groups(described: Any) -> tuple[ParameterGroup, ...]:
+    return tuple(
+        ParameterGroup(name, tuple((constant, per_rank) for constant, per_rank in numbers), width, trained)
+        for name, numbers, width, trained in described
+    )

@@ -46,6 +46,17 @@ def test_what_is_saved_is_loaded(cache: Path) -> None:
     assert all(same(a, b) for a, b in zip(programs, loaded, strict=True))
 
 
+def test_what_programs_share_is_written_once_and_read_for_each(cache: Path) -> None:
+    one, other = some_programs()
+    programs = (one, other, dataclasses.replace(other, coefficients=other.coefficients + 1), one)
+    path = store.save(RECIPE, programs, cache)
+    loaded = store.load(RECIPE)
+    assert loaded is not None
+    assert all(same(a, b) for a, b in zip(programs, loaded, strict=True))
+    alone = store.save(dataclasses.replace(RECIPE, model="alone"), (one, other), cache)
+    assert path.stat().st_size < 1.5 * alone.stat().st_size
+
+
 def test_saving_another_recipe_keeps_the_first(cache: Path) -> None:
     full = dataclasses.replace(RECIPE, method="full", targets="")
     store.save(RECIPE, some_programs(), cache)
