@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -99,7 +100,9 @@ def build(recipe: Recipe, attention: str = "sdpa", checkpoint: dict[str, Any] | 
     dtype = DTYPES[recipe.dtype]
     cls = _class_of(config)
     try:
-        with torch.device("meta"), _vision_by_parameters():
+        with torch.device("meta"), _vision_by_parameters(), warnings.catch_warnings():
+            # Of PEFT's use of transformers; nothing that a user can act on.
+            warnings.simplefilter("ignore", FutureWarning)
             model = cls._from_config(config, attn_implementation=attention, dtype=dtype)
             if recipe.method == "qlora":
                 quantise(model, model.get_output_embeddings(), dtype)

@@ -98,8 +98,8 @@ class Tracer:
 
     @property
     def hears(self) -> bool:
-        """Whether the model has an audio tower that runs."""
-        return any(name.endswith("audio_tower") for name, _ in self.model.named_modules())
+        """Whether the model has an audio tower that is known here (Gemma 3n's, which takes mel frames)."""
+        return hasattr(getattr(self.model.config, "audio_config", None), "input_feat_size")
 
     def trace(self, point: Point) -> Trace:
         """Run one step in steady state. Raises TraceError when the model's code fails on the meta device."""

@@ -27,7 +27,7 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def gemma3n(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder with the configuration of a small Gemma 3n: window of 64 tokens, shared keys, audio tower of two layers."""
+    """A folder with the configuration of a small Gemma 3n: a window of 64 tokens, shared keys, an audio tower."""
     layers = 5
     return _folder(
         tmp_path_factory.mktemp("gemma3n"),
@@ -44,8 +44,7 @@ def gemma3n(tmp_path_factory: pytest.TempPathFactory) -> str:
             "head_dim": 40,
             "sliding_window": 64,
             "num_kv_shared_layers": 2,
-            "layer_types": ["sliding_attention", "sliding_attention", "full_attention"]
-            + ["sliding_attention", "full_attention"],
+            "layer_types": [f"{kind}_attention" for kind in ("sliding", "sliding", "full", "sliding", "full")],
             "activation_sparsity_pattern": [0.95, 0.0, 0.0, 0.0, 0.0],
         },
         audio_config={"conf_num_hidden_layers": 2, "hidden_size": 96, "vocab_size": 128, "vocab_offset": 2900},
