@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from lint_dataset.memory import evidence
+from tests.memory.made import RECIPE
+
+
+def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> None:
+    for (method, loss, device), known in evidence.MEASURED.items():
+        band = evidence.band(dataclasses.replace(RECIPE, method=method, loss=loss, device=device))
+        assert f"{known.runs} runs measured on {known.cards}" in band.basis
+        # A prediction that is too low means that more is needed, and the other way round.
+        assert band.above >= known.low / 100
+        assert band.below >= known.high / 100
+        assert min(band.above, band.below) >= 0.01
+
+
+@pytest.mark.parametrize("changes", [{"device": "mps"}, {"loss": "chunked"}, {"model": "gemma-3n-E2B"}])
+def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, str]) -> None:
+    measured = evidence.band(RECIPE)
+    band = evidence.band(dataclasses.replace(RECIPE, **changes))  # type: ignore[arg-type]
+    assert "not yet measured" in band.basis
+    assert band.below + band.above > measured.below + measured.above
+
+
+def test_without_checkpointing_mixed_lengths_need_more_room() -> None:
+    with_it = dataclasses.replace(RECIPE, gradient_checkpointing=True)
+    assert evidence.band(with_it).above < evidence.band(RECIPE).above
