@@ -21,8 +21,9 @@ from lint_dataset.sources.example import RawExample, about_file, reference
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Rows that become Python objects at a time.
-_ROWS = 100
+#: About how many bytes of rows become Python objects at a time, and how many rows at most.
+BATCH_BYTES = 8_000_000
+BATCH_ROWS = 100
 _LARGEST = 2**63
 _Change = Callable[[Any], Any]
 
@@ -79,8 +80,9 @@ def _without_text(kind: pa.DataType) -> pa.DataType:
 def _rows(path: str, batch: pa.RecordBatch, before: int) -> Iterator[RawExample]:
     names = [json.dumps(name, ensure_ascii=False) for name in batch.schema.names]
     changes = [_change(kind) for kind in batch.schema.types]
-    for start in range(0, batch.num_rows, _ROWS):
-        part = batch.slice(start, _ROWS)
+    step = max(1, min(BATCH_ROWS, BATCH_BYTES * batch.num_rows // max(1, batch.nbytes)))
+    for start in range(0, batch.num_rows, step):
+        part = batch.slice(start, step)
         try:
             columns = [column.to_pylist() for column in part.columns]
         except Exception:  # One row that Python cannot hold must not take the others with it.

@@ -104,3 +104,15 @@ def test_a_bomb_does_not_fill_the_memory(
     assert codes(found)[0] == (1, "J015")
     assert found[0].faults[0].data["bytes"] >= size
     assert peak < size / 8
+
+
+def test_a_pyarrow_without_zstd_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Codec:
+        @staticmethod
+        def is_available(_: str) -> bool:
+            return False
+
+    monkeypatch.setattr("pyarrow.Codec", Codec)
+    (row,) = read(tmp_path, "train.jsonl.zst", zstd(ROW))
+    assert row.faults[0].code == "J001"
+    assert "pip install pyarrow" in row.faults[0].data["reason"]

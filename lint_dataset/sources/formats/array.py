@@ -15,8 +15,11 @@ from lint_dataset.sources.registry import file_format
 from lint_dataset.sources.stream import Input, Peeked
 
 _ARRAY_OF_OBJECTS = re.compile(rb"\[\s*\{")
-_STRUCTURE = re.compile(rb'["\[\]{},]')
-_IN_STRING = re.compile(rb'["\\]')
+#: A string that ends soon, or one mark: commas matter only between elements. The repeats are bounded because each of
+#: them takes memory.
+_BETWEEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*){0,100}"|["\[\]{},]', re.DOTALL)
+_INSIDE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*){0,100}"|["\[\]{}]', re.DOTALL)
+_IN_STRING = re.compile(rb'[^"\\]*(?:\\.[^"\\]*){0,100}', re.DOTALL)
 
 
 def _wanted(head: bytes) -> bool:
@@ -127,35 +130,41 @@ def _cuts(file: BinaryIO) -> Iterator[_Cut]:
     depth, in_string, escaped, before = 0, False, False, 0
     piece = _Piece(1)
     while chunk := file.read(example.HEAD):
-        position = start = int(escaped)
-        if escaped:
-            piece.add(chunk[:1])
-            escaped = False
-        while found := (_IN_STRING if in_string else _STRUCTURE).search(chunk, position):
-            position, byte = found.end(), found.group()
-            if byte == b'"':
-                in_string = not in_string
-            elif byte == b"\\":
-                escaped = position == len(chunk)
-                position += 1
-            elif byte in b"[{":
+        start, position, escaped = 0, int(escaped), False
+        while position < len(chunk):
+            if in_string:
+                stop = _IN_STRING.match(chunk, position)
+                position = stop.end() if stop else position
+                if chunk[position : position + 1] == b'"':
+                    in_string = False
+                    position += 1
+                elif position + 1 == len(chunk):  # A backslash; what it escapes is in the next chunk.
+                    escaped = True
+                    position += 1
+                continue
+            found = (_INSIDE if depth > 1 else _BETWEEN).search(chunk, position)
+            if found is None:
+                break
+            position = found.end()
+            mark = chunk[found.start() : position] if position - found.start() == 1 else b""
+            if mark == b'"':
+                in_string = True
+            elif mark in (b"[", b"{"):
                 depth += 1
                 if depth == 1:
                     piece, start = _Piece(piece.line), position
                     piece.line += chunk.count(b"\n", 0, position)
-            elif byte == b"," and depth > 1:
-                continue
-            elif byte == b"," or depth == 1:
+            elif mark in (b"]", b"}") and depth > 1:
+                depth -= 1
+            elif mark:
                 piece.add(chunk[start : position - 1])
                 last = chunk.rfind(b"\n", 0, position)
                 column = position - 1 - last if last >= 0 else before + position
-                yield piece.cut("," if byte == b"," else "]", column)
+                yield piece.cut("," if mark == b"," else "]", column)
                 piece, start = _Piece(piece.line), position
-                if byte != b",":
+                if mark != b",":
                     yield from _behind(piece, chunk[position:], file)
                     return
-            else:
-                depth -= 1
         piece.add(chunk[start:])
         last = chunk.rfind(b"\n")
         before = len(chunk) - 1 - last if last >= 0 else before + len(chunk)

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 from lint_dataset.sources.example import RawExample
 from lint_dataset.sources.registry import file_format
 from lint_dataset.sources.stream import Input
-from lint_dataset.sources.tables import examples
+from lint_dataset.sources.tables import BATCH_BYTES, BATCH_ROWS, examples
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: About how many bytes of rows are decoded at a time, and how many rows at most.
-_BATCH_BYTES = 8_000_000
-_BATCH_ROWS = 1000
 #: Pages are read through a buffer of this size rather than whole row groups.
 _BUFFER = 2**20
 
@@ -32,5 +29,6 @@ def _batches(source: Input) -> Iterator[pa.RecordBatch]:
     groups = (file.metadata.row_group(number) for number in range(file.metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     each = max(1, size // max(1, file.metadata.num_rows))
-    rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // each))
+    # What a file says of itself may be far too little where one long text is stored once for many rows.
+    rows = max(1, min(BATCH_ROWS, BATCH_BYTES // each))
     yield from file.iter_batches(batch_size=rows, use_threads=False)

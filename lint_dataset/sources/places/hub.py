@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lint_dataset.faults import Fault
 from lint_dataset.sources.example import RawExample, about_file
 from lint_dataset.sources.registry import place
-from lint_dataset.sources.tables import examples
+from lint_dataset.sources.tables import BATCH_ROWS, examples
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _NAME = re.compile(r"hf:(?P<name>\w[\w.-]*(?:/\w[\w.-]*)?)(?::(?P<first>[^:]*))?(?::(?P<second>[^:]+))?")
-_ROWS = 100
 _SPLITS = re.compile(r"(?:Unknown|Bad) split.*?(\[.*\])", re.DOTALL)
 _CONFIGS = re.compile(r"(?:BuilderConfig .* not found|Config name is missing).*?(\[.*?\])", re.DOTALL)
 
@@ -72,7 +71,7 @@ def load(name: str, first: str, second: str | None) -> Any:
 
 
 def _batches(dataset: Any) -> Iterator[pa.RecordBatch]:
-    for table in dataset.with_format("arrow").iter(_ROWS):
+    for table in dataset.with_format("arrow").iter(BATCH_ROWS):
         yield from table.to_batches()
 
 
