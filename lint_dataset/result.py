@@ -28,13 +28,16 @@ class LongestRow:
 class Fits:
     """The longest example that fits the budget, and what cutting there would do.
 
-    ``tokens`` is None where not even the shortest step fits. ``cut`` counts the examples that a ``max_length`` of
+    ``tokens`` is None where not even the shortest step fits; otherwise it fits beside ``clips`` audio clips of up to
+    ``seconds``, the most that one of the examples has. ``cut`` counts the examples that a ``max_length`` of
     ``tokens`` would cut inside an answer, ``unseen`` those that would lose a whole answer.
     """
 
     tokens: int | None
     cut: int
     unseen: int
+    clips: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

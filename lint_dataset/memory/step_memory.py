@@ -44,8 +44,8 @@ class Verdicts:
 
     ``low`` and ``high`` bound the peak by the evidence there is: above the budget with ``low`` a row runs out of
     memory, above it with ``high`` only it may. ``replayed`` marks rows whose own step went through the allocator.
-    ``longest_that_fits`` are the tokens of the longest step, all of them supervised, that fits for certain; None
-    without a budget or when none fits.
+    ``longest_that_fits`` are the tokens of the longest step, all of them supervised and beside the heaviest audio of
+    these rows, that fits for certain; None without a budget or when none fits.
     """
 
     peak: Ints
@@ -130,13 +130,14 @@ class StepMemory:
             rows, back = self.curve.distinct(self.rows(*(column[reaching] for column in asked)))
             peaks, tried = self._judge(rows, budget)
             peak[reaching], replayed[reaching] = peaks[back], tried[back]
+        heaviest = int(asked[2].max(initial=0)), float(asked[3].max(initial=0.0))
         return Verdicts(
             peak=peak,
             low=np.floor(np.maximum(peak - self._spare, 0) * (1 - self.band.below)).astype(np.int64),
             high=np.ceil(peak * (1 + self.band.above)).astype(np.int64),
             replayed=replayed,
             basis=self.band.basis,
-            longest_that_fits=None if budget is None else self.longest_that_fits(budget),
+            longest_that_fits=None if budget is None else self.longest_that_fits(budget, *heaviest),
         )
 
     def parts(self, tokens: int, supervised: int, clips: int = 0, seconds: float = 0.0) -> dict[str, int]:
@@ -148,12 +149,19 @@ class StepMemory:
         parts["optimizer"] += self._states(at.program)
         return complete(parts, int(self._judge(self.curve.distinct(row)[0], self.plan.budget)[0][0]))
 
-    def longest_that_fits(self, budget: int) -> int | None:
-        """Tokens of the longest step, all supervised and without media, that fits a budget even at the band's top.
+    def longest_that_fits(self, budget: int, clips: int = 0, seconds: float = 0.0) -> int | None:
+        """Tokens of the longest step, all supervised, that fits a budget even at the band's top.
 
-        Every shorter step that was tried fits as well. None when not even a step of one token fits.
+        Each example holds ``clips`` audio clips of up to ``seconds``. Every shorter step that was tried fits as well.
+        None when not even a step of one token fits.
         """
-        return self._longest(self._inside(budget), certain=True, clips=0) or None
+        limit, with_audio = self._inside(budget), min(clips, 1)
+        longest = self._longest(limit, certain=True, clips=with_audio)
+        if not clips or not longest:
+            return longest or None
+        # The replays hold one whole clip an example. Other audio is compared by the bytes it holds, as rows are.
+        most = int(self.allocated(self._full(longest, with_audio))[0]) if self.device.caching else limit
+        return self._longest_held(most, clips, seconds) or None
 
     def replay(self, row: NDArray[np.int64], limit: int | None = None) -> tuple[int, int] | None:
         """Peak reserved and peak allocated bytes of a process that runs the step of one row twice.
@@ -267,9 +275,9 @@ class StepMemory:
             most[np.minimum(rows[:, _CLIPS], 1) == clips] = held
         return most
 
-    def _full(self, tokens: ArrayLike, clips: int) -> Table:
-        """Steps of some lengths with every token supervised, with one whole clip an example or none."""
-        return self.rows(tokens, tokens, clips, 30.0)
+    def _full(self, tokens: ArrayLike, clips: int, seconds: float = 30.0) -> Table:
+        """Steps of some lengths with every token supervised, with so many clips an example."""
+        return self.rows(tokens, tokens, clips, seconds)
 
     def _longest(self, limit: int, certain: bool, clips: int) -> int:
         """Tokens of the longest step that fits within ``limit`` reserved bytes; 0 when none does.
@@ -307,11 +315,11 @@ class StepMemory:
             good, bad = (middle, bad) if fits(middle) else (good, middle)
         return good
 
-    def _longest_held(self, limit: int, clips: int) -> int:
+    def _longest_held(self, limit: int, clips: int, seconds: float = 30.0) -> int:
         """Tokens of the longest step whose tensors hold no more than ``limit`` bytes; 0 when none does."""
         low, high = 0, _LONGEST + 1
         while high - low > 1:
             middle = (low + high) // 2
-            held = int(self.allocated(self._full(middle, clips))[0])
+            held = int(self.allocated(self._full(middle, clips, seconds))[0])
             low, high = (middle, high) if held <= limit else (low, middle)
         return low

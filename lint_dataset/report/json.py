@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
 from lint_dataset.report.encode import dumps
@@ -53,7 +54,7 @@ def summary_object(summary: Summary) -> dict[str, Any]:
             "peak_bytes": row.peak,
             "parts": dict(row.parts),
         },
-        "longest_that_fits": fits and {"tokens": fits.tokens, "cut": fits.cut, "unseen": fits.unseen},
+        "longest_that_fits": fits and asdict(fits),
     }
 
 

@@ -118,4 +118,6 @@ def _fits(fits: Fits) -> str:
         losses.append(f"cut {_count(fits.cut, 'example')} inside an answer")
     if fits.unseen:
         losses.append(f"lose a whole answer of {_count(fits.unseen, 'example')}")
-    return f"max_length {fits.tokens:,} is the longest that fits; it would {' and '.join(losses) or 'cut no answer'}"
+    audio = f" beside {_count(fits.clips, 'clip')} of up to {fits.seconds:.1f} s" if fits.clips else ""
+    would = " and ".join(losses) or "cut no answer"
+    return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}"

@@ -34,7 +34,8 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
     peak, fits = int(memory.peak[row]), memory.longest_that_fits
     advice = "No example of any length fits this plan: choose another method, a smaller model or a larger budget."
     if fits is not None:
-        advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits."
+        audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
+        advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."
     data = {
         "tokens": int(judged.reach.tokens[row]),
         "batch_size": judged.plan.batch_size,

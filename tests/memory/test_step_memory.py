@@ -241,3 +241,17 @@ def test_images_are_refused_not_ignored(kept: Plan) -> None:
     assert peak_bytes(kept, 512, images=0) == peak_bytes(kept, 512)
     with pytest.raises(NoStepProgram, match="images"):
         peak_bytes(kept, 512, images=1)
+
+
+def test_the_longest_that_fits_makes_room_for_audio() -> None:
+    """Rows of that length with that audio are not over, rows a good deal longer are."""
+    plan = Plan(model="gemma-3n-E2B", method="lora", trainer="hf", budget=36 * 10**9)
+    memory = StepMemory.of(plan)
+    alone = memory.longest_that_fits(plan.budget or 0)
+    beside = memory.longest_that_fits(plan.budget or 0, 3, 29.0)
+    assert alone is not None
+    assert beside is not None
+    assert beside < alone
+    verdicts = memory.verdicts([beside, beside * 2], [beside, beside * 2], 3, 29.0, plan.budget)
+    assert verdicts.longest_that_fits == beside
+    assert (verdicts.high <= plan.budget).tolist() == [True, False]
