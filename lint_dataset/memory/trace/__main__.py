@@ -8,6 +8,7 @@ to stderr.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
@@ -75,6 +76,13 @@ def _make(recipe: Recipe) -> tuple[Recipe, float, tuple[StepProgram, ...] | str]
 @click.option("--remake", is_flag=True, help="Make again what is there.")
 def main(models: tuple[str, ...], jobs: int, remake: bool) -> None:
     """See the module."""
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # transformers walks sets of strings; in one fixed order the same programs come out every time.
+        os.execve(
+            sys.executable,
+            [sys.executable, "-m", "lint_dataset.memory.trace", *sys.argv[1:]],
+            {**os.environ, "PYTHONHASHSEED": "0"},
+        )
     held = {model: store.keys(model) for model in models or MODELS}
     missing = [recipe for recipe in recipes(models or MODELS) if remake or recipe.key not in held[recipe.model]]
     failed = 0

@@ -93,8 +93,8 @@ def classes(config: Any, hears: bool) -> list[StepClass]:
         tokens.append((least, edge))
         least = edge + 1
     tokens.append((least, None))
-    # Traced with several clips. One clip alone makes some sixty small copies fewer of 34,000 storages: it is held a
-    # few hundredths of a percent too high.
+    # Traced with several clips. One clip alone makes some sixty small copies fewer of 34,000 storages: its peak as
+    # several is within a few hundredths of a percent.
     clips: list[Bound] = [(0, 0), (1, None)] if hears else [(0, 0)]
     batches: list[Bound] = [(1, 1), (2, None)]
     # Those in which most varies come first: what they teach about sizes serves the others.

@@ -12,9 +12,9 @@ from lint_dataset.memory.program import StepProgram
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.trace import trace
 from lint_dataset.memory.trace.__main__ import MODELS, recipes
-from lint_dataset.memory.trace.step import Point, Tracer
+from lint_dataset.memory.trace.step import Point, Trace, Tracer
 
-from .seen import at, recipe, replayed
+from .seen import at, peak, recipe, replayed
 
 SAMPLE = [
     recipe("Llama-3.2-1B"),
@@ -52,9 +52,12 @@ def test_the_story_of_a_laptop_is_shipped_and_equals_a_fresh_trace() -> None:
     for point in (Point(1, 1200, 8), Point(1, 300, 16, 0, 2, 3000)):
         fresh = tracer.trace(point)
         sizes, events = replayed(at(shipped, point), point)
-        assert events == fresh.events
+        # transformers computes rotary embeddings in the order of a set of strings, which differs between processes: a
+        # handful of deaths trade places.
+        assert sorted(events) == sorted(fresh.events)
         wrong = [(a, b) for a, b in zip(sizes, fresh.sizes, strict=True) if a != b]
         assert all(point.clips and b < a <= 16 * b for a, b in wrong)
+        assert peak(Trace(sizes, events, {}, set())) == pytest.approx(peak(fresh), rel=1e-4 if point.clips else 0)
 
 
 def test_trl_s_own_recipe_is_shipped_for_every_model() -> None:
