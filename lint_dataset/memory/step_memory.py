@@ -64,7 +64,7 @@ class StepMemory:
         self.plan, self.recipe = plan, recipe
         self.curve = Curve(programs)
         self.device: Device = find_device(plan.device)
-        self.band = evidence.band(recipe)
+        self.band = evidence.band(recipe, plan.batch_size)
         self._found: dict[tuple[int, bool, int], int] = {}
         self._replays: dict[tuple[tuple[int, ...], int | None], tuple[int, int] | None] = {}
 

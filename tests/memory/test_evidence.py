@@ -10,7 +10,7 @@ from tests.memory.made import RECIPE
 
 def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> None:
     for (method, loss, device), known in evidence.MEASURED.items():
-        band = evidence.band(dataclasses.replace(RECIPE, method=method, loss=loss, device=device))
+        band = evidence.band(dataclasses.replace(RECIPE, method=method, loss=loss, device=device), 2)
         assert f"{known.runs} runs measured on {known.cards}" in band.basis
         # A prediction that is too low means that more is needed, and the other way round.
         assert band.above >= known.low / 100
@@ -20,12 +20,18 @@ def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> N
 
 @pytest.mark.parametrize("changes", [{"device": "mps"}, {"loss": "chunked"}, {"model": "gemma-3n-E2B"}])
 def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, str]) -> None:
-    measured = evidence.band(RECIPE)
-    band = evidence.band(dataclasses.replace(RECIPE, **changes))  # type: ignore[arg-type]
+    measured = evidence.band(RECIPE, 2)
+    band = evidence.band(dataclasses.replace(RECIPE, **changes), 2)  # type: ignore[arg-type]
     assert "not yet measured" in band.basis
     assert band.below + band.above > measured.below + measured.above
 
 
 def test_without_checkpointing_mixed_lengths_need_more_room() -> None:
     with_it = dataclasses.replace(RECIPE, gradient_checkpointing=True)
-    assert evidence.band(with_it).above < evidence.band(RECIPE).above
+    assert evidence.band(with_it, 2).above < evidence.band(RECIPE, 2).above
+
+
+def test_one_example_without_checkpointing_runs_unmasked_which_nobody_measured() -> None:
+    """The measured runs kept a mask: without checkpointing that is another attention kernel."""
+    assert "not yet measured" in evidence.band(RECIPE, 1).basis
+    assert "not yet measured" not in evidence.band(dataclasses.replace(RECIPE, gradient_checkpointing=True), 1).basis

@@ -45,10 +45,10 @@ def config_of(model: str) -> Any:
 
     known = None if os.path.isdir(model) else find(model)
     try:
-        if known is not None:
+        if known is not None and known.config:
             described = dict(known.config)
             return AutoConfig.for_model(described.pop("model_type"), **described)
-        return AutoConfig.from_pretrained(model, trust_remote_code=False)
+        return AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
     except Exception as error:
         raise TraceError(f"no configuration for {model}: {str(error).splitlines()[0]}") from error
 

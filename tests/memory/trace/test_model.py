@@ -6,14 +6,16 @@ import pytest
 import torch
 
 from lint_dataset.memory.trace.model import build, numel, set_rank
-from lint_dataset.models import MODELS, Model
+from lint_dataset.models import find
 
 from .seen import recipe
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.alias)
-def test_parameters_are_those_of_the_published_weights(model: Model) -> None:
-    built = build(recipe(model.alias, method="full", targets=""))
+@pytest.mark.parametrize("alias", ["gemma-3n-E2B", "gemma-3n-E4B", "Llama-3.1-8B", "Qwen2.5-1.5B"])
+def test_parameters_are_those_of_the_published_weights(alias: str) -> None:
+    model = find(alias)
+    assert model is not None
+    built = build(recipe(alias, method="full", targets=""))
     counted = numel(built)
     text = built.config.get_text_config()
     shared = getattr(text, "num_kv_shared_layers", 0)
