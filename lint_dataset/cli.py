@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from lint_dataset import __version__
 from lint_dataset.config import ConfigError, read
-from lint_dataset.plan import CHOICES, SETTINGS, Plan, resolve, show
+from lint_dataset.plan import CHOICES, OPTIONS, Plan, resolve, show
 from lint_dataset.trainer_configs import load
 from lint_dataset.usage import UsageError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lint_dataset.result import Result
 
 #: Options that may not stand in a configuration: they ask for something else than a run.
-_QUESTIONS = ("paths", "explain", "list_rules", "show_plan", "version", "help")
+_QUESTIONS = ("paths", "explain", "list_rules", "list_devices", "show_plan", "version", "help")
 
 
 def _choice(name: str) -> click.Choice[str]:
@@ -38,7 +38,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--config", metavar="FILE", help="The trainer's own: axolotl, LLaMA-Factory, TRL, transformers, mlx-lm.")
 @click.option("--tokenizer", metavar="NAME", help="Folder or Hub id of the processor, where it is not the model's own.")
 @click.option("--budget", metavar="SIZE", help="What the training process may use: 36GB, 24GiB, 40000MiB.")
-@click.option("--device", type=_choice("device"), help="CUDA or Apple's Metal. [cuda]")
+@click.option("--device", metavar="NAME", help="cuda, mps, a machine (t4, m3-36gb) or auto: this one. [cuda]")
 @click.option("--method", type=_choice("method"), help="How the model is trained. [lora]")
 @click.option("--max-length", type=int, metavar="TOKENS", help="The length at which the trainer will cut.")
 @click.option("--truncation-side", type=_choice("truncation_side"), help="The end that is cut off. [right]")
@@ -51,6 +51,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--gradient-checkpointing/--no-gradient-checkpointing", default=None, help="[the trainer's]")
 @click.option("--loss", type=_choice("loss"), help="Whole logits, in chunks, or a fused kernel. [the trainer's]")
 @click.option("--loss-on", type=_choice("loss_on"), help="Tokens that are trained on. [the trainer's]")
+@click.option("--calibrate", metavar="PEAK", help="What a run took, and the tokens of its longest step: 41.2GB@1536.")
 @click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
 @click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
@@ -63,6 +64,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--fetch", is_flag=True, default=None, help="Open addresses among PATHS: s3://, gs://, https://, hf://.")
 @click.option("--explain", metavar="CODE", help="Say what a rule finds, why it matters and what to do.")
 @click.option("--list-rules", is_flag=True, help="List every rule.")
+@click.option("--list-devices", is_flag=True, help="List every machine that --device knows, with its memory.")
 @click.option("--show-plan", is_flag=True, help="Print every setting and where it came from.")
 @click.version_option(__version__, prog_name="lint-dataset")
 @click.pass_context
@@ -78,11 +80,16 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     """
     if options["list_rules"] or options["explain"]:
         return _describe_rules(options["explain"])
-    source = {name: context.get_parameter_source(name) for name in SETTINGS}
-    configured = {name for name in SETTINGS if source[name] is ParameterSource.DEFAULT_MAP}
+    if options["list_devices"]:
+        from lint_dataset.report.devices import list_devices
+
+        click.echo(list_devices(), nl=False)
+        return 0
+    source = {name: context.get_parameter_source(name) for name in OPTIONS}
+    configured = {name for name in OPTIONS if source[name] is ParameterSource.DEFAULT_MAP}
     theirs = load(options["config"]) if options["config"] else None
     plan = resolve(
-        {name: options[name] for name in SETTINGS if name not in configured},
+        {name: options[name] for name in OPTIONS if name not in configured},
         {name: options[name] for name in configured},
         trainer_config=theirs,
     )

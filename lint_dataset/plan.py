@@ -7,22 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lint_dataset import machines
+from lint_dataset.measured_peak import MeasuredPeak
+from lint_dataset.sizes import format_bytes as format_bytes
+from lint_dataset.sizes import parse_bytes as parse_bytes
+from lint_dataset.usage import PlanError as PlanError
 from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
     from lint_dataset.trainer_configs import TrainerConfig
-
-UNITS = {
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-    "TiB": 2**40,
-}
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "device": ("cuda", "mps"),
@@ -34,10 +27,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "loss": ("logits", "chunked", "fused"),
     "loss_on": ("all", "assistant", "last", "completion"),
 }
-
-
-class PlanError(UsageError):
-    """A setting that cannot be: one line that names the setting, the value and what it may be."""
 
 
 class Preset(NamedTuple):
@@ -84,23 +73,6 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def parse_bytes(text: str) -> int:
-    """The bytes that ``36GB``, ``24GiB`` or ``40000MiB`` mean: GB is 1e9 bytes, GiB is 2**30.
-
-    Raises ``PlanError`` for anything else: a bare number is not guessed at.
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", text)
-    units = {unit.casefold(): size for unit, size in UNITS.items()}
-    if match is None or match[2].casefold() not in units:
-        raise PlanError(f"budget {text!r} is not a size: write a number and a unit, such as 36GB, 24GiB or 40000MiB")
-    return int(float(match[1]) * units[match[2].casefold()])
-
-
-def format_bytes(size: float) -> str:
-    """A size for people to read, in decimal gigabytes: ``38.2 GB``."""
-    return f"{size / 1e9:.1f} GB" if abs(size) >= 1e8 else f"{size / 1e6:.1f} MB"
-
-
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
 
@@ -109,16 +81,21 @@ _UNSET: Any = None
 class Plan:
     """How the training will run. Every setting that is not given is filled from the trainer's preset or a default.
 
-    ``budget`` is what the training process may use, in bytes (a text such as ``36GB`` is converted). ``max_length`` is
-    in tokens, None leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of
-    autocast. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that a
-    setting cannot take.
+    ``budget`` is what the training process may use, in bytes (a text such as ``36GB`` is converted). ``device`` may be
+    given as a machine (``t4``, ``m3-36gb``, or ``auto``: this one). It becomes ``cuda`` or ``mps``, ``machine`` its
+    name and ``machine_memory`` the bytes it has for a process, or shares with one; and where no ``budget`` is given,
+    that is what training may use of them. ``max_length`` is in tokens, None leaves every example whole. ``dtype`` is
+    the type of the weights, ``mixed_precision`` that of autocast. ``calibrate`` is a peak that was measured, such as
+    ``41.2GB@1536``. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that
+    a setting cannot take.
     """
 
     model: str | None = None
     tokenizer: str | None = None
     budget: int | None = None
     device: str = _UNSET
+    machine: str | None = None
+    machine_memory: int | None = None
     method: str = _UNSET
     trainer: str = _UNSET
     batch_size: int = _UNSET
@@ -131,11 +108,13 @@ class Plan:
     gradient_checkpointing: bool = _UNSET
     loss: str = _UNSET
     loss_on: str = _UNSET
+    calibrate: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Fill what was not given, convert what may be given in two forms, and check every value."""
         origins = dict(self.origins)
+        self._take_machine(origins)
         given = {name for name in SETTINGS if getattr(self, name) is not None}
         for name in given:
             origins.setdefault(name, "given")
@@ -155,18 +134,39 @@ class Plan:
         object.__setattr__(self, "origins", {name: origins[name] for name in SETTINGS})
         self._check()
 
+    def _take_machine(self, origins: dict[str, str]) -> None:
+        """Where the device is given as a machine: its kind, its name, its memory, and the budget that follows."""
+        if not isinstance(self.device, str) or self.device.casefold() in CHOICES["device"]:
+            if isinstance(self.device, str):
+                object.__setattr__(self, "device", self.device.casefold())
+            return
+        try:
+            machine = machines.named(self.device)
+        except UsageError as problem:
+            raise PlanError(str(problem)) from None
+        origin = f"{machine.name}: {machine.said}"
+        found = {"device": machine.kind, "machine": machine.name, "machine_memory": machine.memory}
+        origins.setdefault("device", "given")
+        origins |= {"machine": origins["device"], "machine_memory": origin}
+        if self.budget is None:
+            found["budget"], origins["budget"] = machine.budget, origin
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
     def _check(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise PlanError(
                     f"{_label(name)} {getattr(self, name)!r} is not known: choose one of {', '.join(choices)}"
                 )
-        for name in ("batch_size", "lora_rank", "max_length", "budget"):
+        for name in ("batch_size", "lora_rank", "max_length", "budget", "machine_memory"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
                 raise PlanError(f"{_label(name)} must be a whole number of 1 or more, not {value!r}")
         if not isinstance(self.gradient_checkpointing, bool):
             raise PlanError(f"gradient-checkpointing must be true or false, not {self.gradient_checkpointing!r}")
+        if self.calibrate is not None:
+            MeasuredPeak.parse(str(self.calibrate))
         targets = [target.strip() for target in self.lora_targets.split(",")]
         if not all(re.fullmatch(r"[A-Za-z0-9_.\-]+", target) for target in targets):
             raise PlanError(
@@ -192,11 +192,18 @@ class Plan:
         """The plan with other settings. What was not given is filled anew, so another trainer brings its defaults."""
         assumed = {"assumed", "not given", *(preset.release for preset in PRESETS.values())}
         given = {name: getattr(self, name) for name in SETTINGS if self.origins[name] not in assumed}
+        if "device" in changes:
+            # Another device is another machine, and a budget that came with the old one goes with it.
+            from_machine = self.origins["budget"] == self.origins["machine_memory"]
+            for name in ("machine", "machine_memory", *(("budget",) if from_machine else ())):
+                given.pop(name, None)
         origins = {name: self.origins[name] for name in given if name not in changes}
         return Plan(**{**given, **changes}, origins=origins)
 
 
 SETTINGS = tuple(f.name for f in fields(Plan) if f.name != "origins")
+#: The settings that a person may give; the others follow from the device.
+OPTIONS = tuple(name for name in SETTINGS if name not in ("machine", "machine_memory"))
 
 
 def _label(name: str) -> str:
@@ -238,7 +245,7 @@ def show(plan: Plan) -> str:
     width = max(len(_label(name)) for name in SETTINGS)
     lines = []
     for name, value in plan.settings().items():
-        if name == "budget" and value is not None:
+        if name in ("budget", "machine_memory") and value is not None:
             text = f"{format_bytes(value)} ({value:,} bytes)"
         elif isinstance(value, bool):
             text = "true" if value else "false"
