@@ -166,7 +166,8 @@ class Plan:
         if not isinstance(self.gradient_checkpointing, bool):
             raise PlanError(f"gradient-checkpointing must be true or false, not {self.gradient_checkpointing!r}")
         if self.calibrate is not None:
-            MeasuredPeak.parse(str(self.calibrate))
+            # With its batch, so that another batch size does not make another peak of it.
+            object.__setattr__(self, "calibrate", MeasuredPeak.parse(str(self.calibrate), self.batch_size).text)
         targets = [target.strip() for target in self.lora_targets.split(",")]
         if not all(re.fullmatch(r"[A-Za-z0-9_.\-]+", target) for target in targets):
             raise PlanError(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lint_dataset import machines
+from lint_dataset.plan import Plan
+
 MIB = 2**20
 
 
@@ -47,6 +50,18 @@ DEVICES: dict[str, Device] = {
 }
 
 
+#: The compute capability of Hopper. Blackwell's are higher.
+_HOPPER = (9, 0)
+
+
 def find(name: str) -> Device:
-    """The device of that name; a CUDA card that is not listed counts as an unnamed one."""
-    return DEVICES.get(name.casefold(), DEVICES["cuda"])
+    """The device of that name; a CUDA card that is not listed counts as an unnamed one of its architecture."""
+    if name.casefold() in DEVICES:
+        return DEVICES[name.casefold()]
+    machine = machines.find(name)
+    return DEVICES["hopper" if machine is not None and (machine.compute or (0, 0)) >= _HOPPER else "cuda"]
+
+
+def of(plan: Plan) -> Device:
+    """The device of a plan: that of its machine where it names a card."""
+    return find(plan.machine if plan.machine is not None and plan.device == "cuda" else plan.device)

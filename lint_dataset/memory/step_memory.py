@@ -10,18 +10,22 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lint_dataset.measured_peak import MeasuredPeak
 from lint_dataset.memory import evidence
 from lint_dataset.memory.allocator import OutOfMemory, rounded
 from lint_dataset.memory.audio import mel_frames, whole_frames
 from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
 from lint_dataset.memory.devices import Device
-from lint_dataset.memory.devices import find as find_device
+from lint_dataset.memory.devices import of as device_of
 from lint_dataset.memory.obtain import obtain
 from lint_dataset.memory.parts import complete, living_parts
 from lint_dataset.memory.program import VARIABLES, StepProgram
+from lint_dataset.memory.reading import Calibrated, Reading, largest
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.replay import ADAM_STATES, STEP_BYTES, Process, tensor_bytes
 from lint_dataset.plan import Plan
+from lint_dataset.sizes import format_bytes
+from lint_dataset.usage import UsageError
 
 Ints = NDArray[np.int64]
 
@@ -63,17 +67,18 @@ class StepMemory:
         """From the programs of the plan's recipe: see :meth:`of`."""
         self.plan, self.recipe = plan, recipe
         self.curve = Curve(programs)
-        self.device: Device = find_device(plan.device)
-        self.band = evidence.band(recipe, plan.batch_size)
+        self.device: Device = device_of(plan)
         self._found: dict[tuple[int, bool, int], int] = {}
         self._replays: dict[tuple[tuple[int, ...], int | None], tuple[int, int] | None] = {}
+        self.reading = self._calibrated(plan.calibrate) if plan.calibrate is not None else self._plain()
 
     @classmethod
     def of(cls, plan: Plan, cache_dir: str | os.PathLike[str] | None = None) -> StepMemory:
         """The memory of a plan that names a model.
 
         Its step program is shipped, or in the user's cache (under ``cache_dir`` if given), or traced now where torch
-        and peft are installed, which says so on standard error. Raises ``NoStepProgram``.
+        and peft are installed, which says so on standard error. Raises ``NoStepProgram``, and ``UsageError`` where the
+        plan is calibrated by a peak that cannot be one of its steps.
         """
         recipe, programs = obtain(plan, cache_dir)
         return cls(plan, recipe, programs)
@@ -105,7 +110,7 @@ class StepMemory:
     def peak(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Ints:
         """Peak bytes of the process for each row, whatever the budget: what is reserved, and the context."""
         rows, back = self.curve.distinct(self.rows(tokens, supervised, clips, seconds))
-        peaks: Ints = self._reserved(rows, self.allocated(rows))[0] + self.device.context
+        peaks: Ints = self.reading.peak(self._reserved(rows, self.allocated(rows))[0] + self.device.context)
         return peaks[back]
 
     def verdicts(
@@ -125,18 +130,18 @@ class StepMemory:
         """
         asked = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x)) for x in (tokens, supervised, clips, seconds)))
         reaching = np.flatnonzero(asked[0] > 0)
-        peak, replayed = np.zeros(len(asked[0]), np.int64), np.zeros(len(asked[0]), np.bool_)
+        predicted, replayed = np.zeros(len(asked[0]), np.int64), np.zeros(len(asked[0]), np.bool_)
         if len(reaching):
             rows, back = self.curve.distinct(self.rows(*(column[reaching] for column in asked)))
             peaks, tried = self._judge(rows, budget)
-            peak[reaching], replayed[reaching] = peaks[back], tried[back]
+            predicted[reaching], replayed[reaching] = peaks[back], tried[back]
         heaviest = int(asked[2].max(initial=0)), float(asked[3].max(initial=0.0))
         return Verdicts(
-            peak=peak,
-            low=np.floor(np.maximum(peak - self._spare, 0) * (1 - self.band.below)).astype(np.int64),
-            high=np.ceil(peak * (1 + self.band.above)).astype(np.int64),
+            peak=np.where(asked[0] > 0, self.reading.peak(predicted), 0),
+            low=np.where(asked[0] > 0, self.reading.low(predicted), 0),
+            high=np.where(asked[0] > 0, self.reading.high(predicted), 0),
             replayed=replayed,
-            basis=self.band.basis,
+            basis=self.reading.band.basis,
             longest_that_fits=None if budget is None else self.longest_that_fits(budget, *heaviest),
         )
 
@@ -147,7 +152,9 @@ class StepMemory:
         parts = living_parts(at.program, sizes(at.program, row[0].tolist()), at.event)
         parts["weights"] = self._weights(at.program)
         parts["optimizer"] += self._states(at.program)
-        return complete(parts, int(self._judge(self.curve.distinct(row)[0], self.plan.budget)[0][0]))
+        predicted = int(self._judge(self.curve.distinct(row)[0], self.plan.budget)[0][0])
+        shift = int(self.reading.peak(predicted)) - predicted
+        return complete(parts, predicted) | ({"calibration": shift} if self.plan.calibrate is not None else {})
 
     def longest_that_fits(self, budget: int, clips: int = 0, seconds: float = 0.0) -> int | None:
         """Tokens of the longest step, all supervised, that fits a budget even at the band's top.
@@ -208,17 +215,46 @@ class StepMemory:
         return np.array([self._weights(p) + self._states(p) + workspaces for p in self.curve.programs], np.int64)
 
     @property
-    def _spare(self) -> int:
-        """By how much the context may be smaller than assumed."""
-        return self.device.context - self.device.least_context
+    def band(self) -> evidence.Band:
+        """How far the real peaks may lie from those that are given (at the measured point, where there is one)."""
+        return self.reading.band
+
+    def _plain(self) -> Reading:
+        return Reading(
+            evidence.band(self.recipe, self.plan.batch_size), self.device.context - self.device.least_context
+        )
+
+    def _calibrated(self, text: str) -> Calibrated:
+        """The reading of peaks by one that was measured, of which every token was supervised."""
+        measured = MeasuredPeak.parse(text)
+        plain = self.plan.but(calibrate=None, batch_size=measured.batch)
+        memory = StepMemory(plain, self.recipe, self.curve.programs)
+        row = memory.rows(measured.tokens, measured.tokens)
+        predicted = int(memory.peak(measured.tokens, measured.tokens)[0])
+        fixed = int(memory._fixed[classify(self.curve.programs, row)[0]]) + self.device.least_context
+        if measured.size <= fixed:
+            raise UsageError(
+                f"calibrate {text}: the process of this plan holds {format_bytes(fixed)} before its first token: "
+                "measure the peak of the whole process, or compare the plan (--show-plan) with the run"
+            )
+        off = 100 * (measured.size / predicted - 1)
+        basis = (
+            f"calibrated on your run: {measured}, {abs(off):.1f} % {'more' if off > 0 else 'less'} than the "
+            f"{format_bytes(predicted)} predicted"
+        )
+        if abs(off) > 25:
+            basis += ". That far off, the run may not have been this plan: compare it with --show-plan"
+        return Calibrated(
+            evidence.calibrated(self.recipe, self.plan.batch_size, basis), 0, fixed, predicted, measured.size
+        )
 
     def _inside(self, budget: int) -> int:
         """What the allocator may reserve so that the peak fits the budget even at the top of its band."""
-        return int(budget / (1 + self.band.above)) - self.device.context
+        return largest(self.reading.high, budget) - self.device.context
 
     def _outside(self, budget: int) -> int:
         """What it may reserve so that the peak fits the budget at the bottom of its band."""
-        return int(budget / (1 - self.band.below)) - self.device.least_context
+        return largest(self.reading.low, budget) - self.device.context
 
     def _reserved(self, rows: Table, allocated: Ints) -> tuple[Ints, NDArray[np.bool_]]:
         """Peak reserved bytes of each row without a limit, and which of them were replayed."""
