@@ -89,7 +89,8 @@ def _locate(plan: Plan, cache_dir: str | None, unjudged: list[str]) -> Location 
             unjudged.append("tokens, truncation and memory: name the model that will be trained with --model")
         return None
     try:
-        return locate(plan.model, plan.tokenizer, cache_dir)
+        named = {"revision": plan.revision, "chat_template": plan.chat_template}
+        return locate(plan.model, plan.tokenizer, cache_dir, **named)
     except ProcessorUnavailable as problem:
         unjudged.append(f"tokens, truncation and memory: {problem}")
         return None

@@ -25,7 +25,17 @@ if TYPE_CHECKING:
     from lint_dataset.result import Result
 
 #: Options that may not stand in a configuration: they ask for something else than a run.
-_QUESTIONS = ("paths", "explain", "list_rules", "list_devices", "show_plan", "version", "help")
+_QUESTIONS = (
+    "paths",
+    "explain",
+    "list_rules",
+    "list_devices",
+    "list_models",
+    "prefetch",
+    "show_plan",
+    "version",
+    "help",
+)
 
 
 def _choice(name: str) -> click.Choice[str]:
@@ -37,6 +47,8 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--model", metavar="NAME", help="Alias (gemma-3n-E2B), Hub id, or folder of the model to be trained.")
 @click.option("--config", metavar="FILE", help="The trainer's own: axolotl, LLaMA-Factory, TRL, transformers, mlx-lm.")
 @click.option("--tokenizer", metavar="NAME", help="Folder or Hub id of the processor, where it is not the model's own.")
+@click.option("--revision", metavar="REV", help="Branch, tag or commit of the processor on the Hub. [main]")
+@click.option("--chat-template", metavar="FILE", help="Jinja template, where it is not the processor's own.")
 @click.option("--budget", metavar="SIZE", help="What the training process may use: 36GB, 24GiB, 40000MiB.")
 @click.option("--device", metavar="NAME", help="cuda, mps, a machine (t4, m3-36gb) or auto: this one. [cuda]")
 @click.option("--method", type=_choice("method"), help="How the model is trained. [lora]")
@@ -65,6 +77,8 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--explain", metavar="CODE", help="Say what a rule finds, why it matters and what to do.")
 @click.option("--list-rules", is_flag=True, help="List every rule.")
 @click.option("--list-devices", is_flag=True, help="List every machine that --device knows, with its memory.")
+@click.option("--list-models", is_flag=True, help="List every model that has a short name.")
+@click.option("--prefetch", is_flag=True, help="Download the model's processor for later runs, and say where it is.")
 @click.option("--show-plan", is_flag=True, help="Print every setting and where it came from.")
 @click.version_option(__version__, prog_name="lint-dataset")
 @click.pass_context
@@ -85,6 +99,11 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
 
         click.echo(list_devices(), nl=False)
         return 0
+    if options["list_models"]:
+        from lint_dataset.models import listing
+
+        click.echo(listing(), nl=False)
+        return 0
     source = {name: context.get_parameter_source(name) for name in OPTIONS}
     configured = {name for name in OPTIONS if source[name] is ParameterSource.DEFAULT_MAP}
     theirs = load(options["config"]) if options["config"] else None
@@ -97,6 +116,13 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         click.echo(show(plan))
         if theirs is not None:
             click.echo(f"\n{theirs.show()}")
+        return 0
+    if options["prefetch"]:
+        from lint_dataset.prefetch import prefetch
+
+        if options["offline"] and context.get_parameter_source("offline") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--prefetch downloads what --offline forbids to download")
+        click.echo(prefetch(plan, options["cache_dir"]))
         return 0
     unread = theirs.unread() if theirs is not None and not paths else []
     paths = paths or (theirs.datasets if theirs is not None else ())

@@ -84,14 +84,17 @@ class Plan:
     ``budget`` is what the training process may use, in bytes (a text such as ``36GB`` is converted). ``device`` may be
     given as a machine (``t4``, ``m3-36gb``, or ``auto``: this one). It becomes ``cuda`` or ``mps``, ``machine`` its
     name and ``machine_memory`` the bytes it has for a process, or shares with one; and where no ``budget`` is given,
-    that is what training may use of them. ``max_length`` is in tokens, None leaves every example whole. ``dtype`` is
-    the type of the weights, ``mixed_precision`` that of autocast. ``calibrate`` is a peak that was measured, such as
-    ``41.2GB@1536``. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that
+    that is what training may use of them. ``max_length`` is in tokens, None leaves every example whole. ``revision`` is
+    a branch, tag or commit of the processor's repository, ``chat_template`` a file with the template that is used
+    instead of the processor's own. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast.
+    ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that
     a setting cannot take.
     """
 
     model: str | None = None
     tokenizer: str | None = None
+    revision: str | None = None
+    chat_template: str | None = None
     budget: int | None = None
     device: str = _UNSET
     machine: str | None = None
@@ -175,6 +178,10 @@ class Plan:
                 "use all-linear, attention, or module names joined by commas"
             )
         object.__setattr__(self, "lora_targets", ",".join(targets))
+        if self.revision is not None and (
+            ".." in self.revision or not re.fullmatch(r"[\w.][\w.@+/\-]*", self.revision)
+        ):
+            raise PlanError(f"revision {self.revision!r} is not the name of a branch, a tag or a commit")
         if self.loss == "fused" and self.device == "mps":
             raise PlanError(
                 "loss 'fused' needs Triton kernels, which run on CUDA only: use --loss chunked or logits with mps"

@@ -83,12 +83,12 @@ def did_you_mean(name: str) -> str:
 def listing() -> str:
     """One line a model: its alias, its parameters and its repository on the Hub."""
     width = max(len(model.alias) for model in MODELS)
-    lines = [f"{model.alias:{width}}  {_billions(model.parameters):>7}  {model.hub_id}" for model in MODELS]
+    lines = [f"{model.alias:{width}}  {_billions(model.parameters):>8}  {model.hub_id}" for model in MODELS]
     return "\n".join(lines) + "\n"
 
 
 def _billions(parameters: int) -> str:
-    return f"{parameters / 1e9:.3g} B" if parameters >= 1e9 else f"{parameters / 1e6:.3g} M"
+    return f"{parameters / 1e9:.2f} B" if parameters >= 995e6 else f"{parameters / 1e6:.0f} M"
 
 
 @cache

@@ -14,22 +14,27 @@ if TYPE_CHECKING:
     from lint_dataset.cache import Cache
 
 #: Packages whose version can change a count, a span or what is heard of a clip, and our own.
-PACKAGES = ("transformers", "tokenizers", "jinja2", "soundfile", "lint-dataset")
+PACKAGES = ("transformers", "tokenizers", "jinja2", "soundfile", "mistral-common", "lint-dataset")
 
 #: How rows are rendered. It is part of the fingerprint: other options give other measurements.
 RENDERING = {"add_generation_prompt": False, "date": "2025-01-01"}
 
 
-def of(folder: Path, cache: Cache | None) -> str:
+def of(folder: Path, cache: Cache | None, chat_template: str | None = None) -> str:
     """The fingerprint of the processor in a folder, in hexadecimal.
 
-    The content of every file counts, chat template included. Where a cache is given, the hash of a file is remembered
-    for as long as its path, size, time of change and inode stay the same.
+    The content of every file counts, chat template included, and ``chat_template`` where it takes its place. So do
+    the revisions of a repository: they are told apart by what is in them, and equal ones share measurements. Where a
+    cache is given, the hash of a file is remembered for as long as its path, size, time of change and inode stay the
+    same.
     """
     digest = hashlib.sha256(libraries().encode())
     for path in files_of(folder):
         digest.update(f"\n{path.relative_to(folder).as_posix()} ".encode())
         digest.update((cache.digest_of(path) if cache else hash_file(path)).encode())
+    if chat_template is not None:
+        digest.update(b"\nchat template ")
+        digest.update(hashlib.sha256(chat_template.encode("utf-8", "surrogatepass")).hexdigest().encode())
     return digest.hexdigest()
 
 

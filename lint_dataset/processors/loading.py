@@ -7,13 +7,16 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lint_dataset.processors import mistral
 from lint_dataset.processors.expansion import Expansion
 from lint_dataset.processors.fingerprint import RENDERING
 from lint_dataset.processors.location import Location, ProcessorUnavailable
 from lint_dataset.processors.spans import common_prefix
+from lint_dataset.usage import UsageError
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,8 @@ def load(location: Location) -> Processor:
     """Load the processor in a folder: AutoProcessor where it has a processor's configuration, else AutoTokenizer.
 
     Where the whole processor needs a package that is not installed (torchvision for video), its tokenizer and its
-    feature extractor take its place. Remote code is never run. Raises ``ProcessorUnavailable``.
+    feature extractor take its place. Remote code is never run. Raises ``ProcessorUnavailable``, and ``UsageError``
+    where the chat template of the location is none.
     """
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
@@ -161,22 +165,31 @@ def load(location: Location) -> Processor:
         ) from None
     transformers.logging.set_verbosity_error()
     folder = Path(location.folder)
+    only_tekken = mistral.has_only_tekken(folder)
+    if only_tekken and find_spec("mistral_common") is None:
+        raise ProcessorUnavailable(
+            f"the tokenizer of {location.name} is Mistral's own (tekken.json), and mistral-common is not installed",
+            "run `pip install mistral-common`, or give a folder with its tokenizer.json by --tokenizer FOLDER",
+        )
     options = {"local_files_only": True, "trust_remote_code": False}
     whole: Any | None = None
     missing: ImportError | None = None
     try:
-        if any((folder / name).is_file() for name in ("processor_config.json", "preprocessor_config.json")):
+        configured = any((folder / name).is_file() for name in ("processor_config.json", "preprocessor_config.json"))
+        if configured and not only_tekken:
             try:
                 whole = transformers.AutoProcessor.from_pretrained(folder, **options)
             except ImportError as error:
                 missing = error
-        tokenizer = getattr(whole, "tokenizer", None)
+        tokenizer = mistral.load(folder) if only_tekken else getattr(whole, "tokenizer", None)
         if tokenizer is None:
             # Some repositories hold an image processor beside a plain tokenizer: AutoProcessor gives either of them.
             tokenizer = (
                 whole if hasattr(whole, "encode") else transformers.AutoTokenizer.from_pretrained(folder, **options)
             )
             whole = None
+        if type(tokenizer).__name__ == "MistralCommonBackend":
+            tokenizer, whole = mistral.load(folder), None
     except Exception as error:
         raise _unloadable(location, error) from None
     if getattr(tokenizer, "backend_tokenizer", None) is None:
@@ -186,10 +199,30 @@ def load(location: Location) -> Processor:
             "give a folder with its tokenizer.json by --tokenizer FOLDER",
         )
     extractor = _extractor(folder, options) if missing is not None else None
+    if location.chat_template is not None:
+        _use_template(location.chat_template, location, tokenizer, whole)
     processor = Processor(tokenizer, whole, Expansion.of(whole, tokenizer, extractor))
     if processor.template and "strftime_now" in processor.template:
         _fix_date(processor.template)
     return processor
+
+
+def _use_template(template: str, location: Location, tokenizer: Any, whole: Any | None) -> None:
+    """Put a template in the place of a processor's own, as a trainer does that is given one."""
+    from jinja2 import TemplateSyntaxError
+    from transformers.utils import chat_template_utils
+
+    if isinstance(tokenizer, mistral.MistralTokenizer):
+        raise UsageError(
+            f"--chat-template cannot be used with {location.name}: its tokenizer is Mistral's own, which needs none"
+        )
+    try:
+        chat_template_utils._compile_jinja_template(template)
+    except TemplateSyntaxError as error:
+        raise UsageError(f"--chat-template is no Jinja template: {error.message} (line {error.lineno})") from None
+    for holder in (tokenizer, whole):
+        if holder is not None:
+            holder.chat_template = template
 
 
 def _extractor(folder: Path, options: dict[str, Any]) -> Any | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lint_dataset import models
 from lint_dataset.cache import Cache
+from lint_dataset.usage import UsageError
 
 #: The files that say how text, audio and images become tokens; a model's weights and code are never among them.
 FILES = (
@@ -56,53 +57,92 @@ class Location(NamedTuple):
     """A processor on this machine.
 
     ``name`` is what the user calls it. ``fingerprint`` changes whenever the processor, or a library that decides how
-    it counts, could give another measurement of the same row.
+    it counts, could give another measurement of the same row. ``chat_template`` is the text of a template that takes
+    the place of the processor's own.
     """
 
     name: str
     folder: str
     fingerprint: str
+    chat_template: str | None = None
 
 
-def locate(model: str | None, tokenizer: str | None, cache_dir: str | None = None) -> Location:
+def locate(
+    model: str | None,
+    tokenizer: str | None,
+    cache_dir: str | None = None,
+    *,
+    revision: str | None = None,
+    chat_template: str | None = None,
+) -> Location:
     """Find the processor of a model.
 
     ``tokenizer``, else ``model``, is a local folder, an alias of ``lint_dataset.models`` or an id on the Hugging Face
-    Hub. Nothing is downloaded that is already here. The hashes of the files are remembered in the cache of
-    ``cache_dir``. Neither transformers nor a tokenizer is imported. Raises ``ProcessorUnavailable``.
+    Hub; ``revision`` is a branch, tag or commit there. ``chat_template`` is a file that is used instead of the
+    processor's own template. Nothing is downloaded that is already here. The hashes of the files are remembered in
+    the cache of ``cache_dir``. Neither transformers nor a tokenizer is imported. Raises ``ProcessorUnavailable``, and
+    ``UsageError`` for a revision or a template that cannot be.
     """
-    from lint_dataset.processors import fingerprint, hub
+    from lint_dataset.processors import fingerprint
 
+    template = _read_template(chat_template) if chat_template else None
     name = tokenizer or model
     if not name:
         raise ProcessorUnavailable("no model is named", "name one with --model, or a folder with --tokenizer")
+    folder = _folder(name, revision)
+    with Cache(cache_dir) as cache:
+        return Location(name, str(folder), fingerprint.of(folder, cache, template), template)
+
+
+def _folder(name: str, revision: str | None) -> Path:
+    """The folder of a processor: on this machine, in the Hub's cache, or downloaded into it."""
+    from lint_dataset.processors import hub
+
     path = Path(name).expanduser()
     if path.is_dir():
-        folder = path.resolve()
-        if not has_tokenizer(folder):
+        if revision:
+            raise UsageError(f"--revision {revision} is a version on the Hub, and {name} is a folder: leave it out")
+        if not has_tokenizer(path):
             raise ProcessorUnavailable(
                 f"the folder {name} holds no tokenizer",
                 "it needs at least tokenizer.json and tokenizer_config.json: save them there with "
                 "`AutoProcessor.from_pretrained(...).save_pretrained(FOLDER)`",
             )
-    elif path.is_file():
+        return path.resolve()
+    if path.is_file():
         raise ProcessorUnavailable(f"{name} is a file", "name the folder that it lies in")
-    else:
-        known = models.find(name)
-        if known is None and not hub.is_id(name):
-            aliases = ", ".join(model.alias for model in models.MODELS)
-            raise ProcessorUnavailable(
-                f"{name} is neither a known model, nor an id on the Hugging Face Hub, nor a folder",
-                f"known models are {aliases}; an id looks like owner/name",
-            )
-        if known is None:
-            folder = hub.find(name, mirror=None)
-        elif known.mirror is not None and name.casefold() == known.mirror.casefold():
-            folder = hub.find(known.mirror, mirror=None)
-        else:
-            folder = hub.find(known.hub_id, known.mirror)
-    with Cache(cache_dir) as cache:
-        return Location(name, str(folder), fingerprint.of(folder, cache))
+    known = models.find(name)
+    if known is None and not hub.is_id(name):
+        raise ProcessorUnavailable(
+            f"{name} is neither a known model, nor an id on the Hugging Face Hub, nor a folder"
+            f"{models.did_you_mean(name)}",
+            "the known models are those of --list-models; an id looks like owner/name",
+        )
+    repository, mirror = _repository(name, known)
+    try:
+        return hub.find(repository, None if revision else mirror, revision)
+    except ProcessorUnavailable as problem:
+        if known is not None:
+            raise
+        raise ProcessorUnavailable(f"{problem.message}{models.did_you_mean(name)}", problem.remedy) from None
+
+
+def _repository(name: str, known: models.Model | None) -> tuple[str, str | None]:
+    """The repository to ask for, and its mirror. One that is named is the one that is meant, be it a base model."""
+    if known is None:
+        return name, None
+    if "/" in name and name.casefold() != known.hub_id.casefold():
+        own = known.mirror is not None and name.casefold() == known.mirror.casefold()
+        return (known.mirror or name if own else name), None
+    return known.hub_id, known.mirror
+
+
+def _read_template(path: str) -> str:
+    try:
+        return Path(path).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise UsageError(f"--chat-template {path} cannot be read: {reason}") from None
 
 
 def files_of(folder: Path) -> list[Path]:

@@ -1,24 +1,21 @@
-"""Finding a processor: on this machine first, from the Hub by the real client, and a way out in one line if not."""
+"""Finding a processor: on this machine first, and a way out in one line where it is not."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import subprocess
 import sys
 import textwrap
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from lint_dataset.processors import ProcessorUnavailable, locate
 from lint_dataset.processors.location import files_of
+from tests.models.hub import COMMIT, Hub, Repository, serving
 
 REPOSITORY = Path(__file__).parent.parent.parent
-COMMIT = "0123456789abcdef0123456789abcdef01234567"
 FILES = {
     "tokenizer.json": b'{"version": "1.0"}',
     "tokenizer_config.json": b"{}",
@@ -50,62 +47,10 @@ def cached(home: Path, repository: str, files: dict[str, bytes], revision: str =
     return snapshot
 
 
-class Hub(BaseHTTPRequestHandler):
-    """What the Hub answers: one repository that is open, one that is gated, and nothing else."""
-
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        self.answer(body=True)
-
-    def do_HEAD(self) -> None:
-        self.answer(body=False)
-
-    def answer(self, *, body: bool) -> None:
-        self.asked.append(self.path)
-        path = self.path.split("?")[0]
-        for repository in ("own/open", "own/gated"):
-            if path.startswith(f"/api/models/{repository}"):
-                siblings = [{"rfilename": name} for name in FILES]
-                gated = False if repository == "own/open" else "manual"
-                info = {"id": repository, "sha": COMMIT, "siblings": siblings, "gated": gated, "private": False}
-                if "/tree/" in path:
-                    info = [{"type": "file", "path": n, "size": len(c), "oid": "0" * 40} for n, c in FILES.items()]
-                self.send(200, json.dumps(info).encode(), body=body, kind="application/json")
-                return
-        name = path.rsplit("/", 1)[-1]
-        if path.startswith("/own/open/resolve/") and name in FILES:
-            content = FILES[name]
-            headers = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": COMMIT}
-            self.send(200, content, body=body, **headers)
-        elif path.startswith("/own/gated/resolve/"):
-            self.send(401, b"", body=body, **{"X-Error-Code": "GatedRepo", "X-Error-Message": "restricted"})
-        else:
-            self.send(
-                401, b"", body=body, **{"X-Error-Code": "RepoNotFound", "X-Error-Message": "Repository not found"}
-            )
-
-    def send(self, status: int, content: bytes, *, body: bool, kind: str = "text/plain", **headers: str) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if body:
-            self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def hub() -> Iterator[tuple[str, list[str]]]:
-    """A Hub of our own: its address, and what it was asked."""
-    asked: list[str] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Hub,), {"asked": asked}))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", asked
-    server.shutdown()
-    server.server_close()
+def hub() -> Iterator[Hub]:
+    with serving({"own/open": Repository({COMMIT: FILES})}) as served:
+        yield served
 
 
 def located(name: str, **env: str) -> dict[str, str]:
@@ -158,65 +103,44 @@ def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: py
     assert Path(locate("own/model", None).folder) == snapshot
 
 
-def test_a_cached_model_needs_neither_network_nor_client(hub_home: Path, hub: tuple[str, list[str]]) -> None:
+def test_a_cached_model_needs_neither_network_nor_client(hub_home: Path, hub: Hub) -> None:
     cached(hub_home, "own/open", FILES)
-    address, asked = hub
-    said = located("own/open", HF_ENDPOINT=address)
+    said = located("own/open", HF_ENDPOINT=hub.address)
     assert said["folder"].endswith(COMMIT)
     assert not said["hub"]
-    assert asked == []
+    assert hub.asked == []
 
 
-def test_downloads_the_processor_and_never_weights_or_code(hub_home: Path, hub: tuple[str, list[str]]) -> None:
-    address, asked = hub
-    said = located("own/open", HF_ENDPOINT=address)
-    assert "folder" in said, said
-    folder = Path(said["folder"])
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "config.json"}
-    assert not [path for path in asked if "safetensors" in path or path.endswith(".py")]
-    asked.clear()
-    assert located("own/open", HF_ENDPOINT=address)["fingerprint"] == said["fingerprint"]
-    assert asked == []
-
-
-def test_a_gated_model(hub: tuple[str, list[str]]) -> None:
-    address, _ = hub
-    said = located("own/gated", HF_ENDPOINT=address)
-    assert "gated" in said["message"]
-    assert f"{address}/own/gated" in said["remedy"]
-    assert "hf auth login" in said["remedy"]
-    assert "--tokenizer FOLDER" in said["remedy"]
-
-
-def test_a_model_that_is_not_there(hub: tuple[str, list[str]]) -> None:
-    address, _ = hub
-    said = located("own/nothing", HF_ENDPOINT=address)
-    assert "there is no model own/nothing" in said["message"]
-    assert "--tokenizer FOLDER" in said["remedy"]
-
-
-def test_no_network() -> None:
-    said = located("gemma-3n-E2B", HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_DOWNLOAD_TIMEOUT="2")
-    assert "could not be downloaded" in said["message"]
-    assert "hf download google/gemma-3n-E2B-it" in said["remedy"]
-    assert "--tokenizer unsloth/gemma-3n-E2B-it" in said["remedy"]
-
-
-def test_offline(hub: tuple[str, list[str]]) -> None:
-    address, asked = hub
-    said = located("own/open", HF_ENDPOINT=address, HF_HUB_OFFLINE="1")
+def test_offline(hub: Hub) -> None:
+    said = located("own/open", HF_ENDPOINT=hub.address, HF_HUB_OFFLINE="1")
     assert "HF_HUB_OFFLINE" in said["message"]
-    assert "hf download own/open" in said["remedy"]
-    assert asked == []
+    assert "lint-dataset --prefetch --model own/open" in said["remedy"]
+    assert hub.asked == []
     assert not said["hub"]
+
+
+def test_a_repository_that_is_named_is_the_one_that_is_meant(hub_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A base model has a processor of its own, often without a template: that of the tuned model says nothing of it."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    cached(hub_home, "meta-llama/Llama-3.2-1B-Instruct", FILES)
+    with pytest.raises(ProcessorUnavailable, match=r"processor of meta-llama/Llama-3\.2-1B is not in"):
+        locate("meta-llama/Llama-3.2-1B", None)
+    base = cached(hub_home, "meta-llama/Llama-3.2-1B", FILES)
+    assert Path(locate("meta-llama/Llama-3.2-1B", None).folder) == base
 
 
 @pytest.mark.parametrize("name", ["no model at all", "../up", "a/b/c", "http://x/y", "/no/such/folder", "-x"])
 def test_what_cannot_be_a_model(name: str) -> None:
     with pytest.raises(ProcessorUnavailable, match="neither a known model") as raised:
         locate(name, None)
-    assert "gemma-3n-E2B" in raised.value.remedy
+    assert "--list-models" in raised.value.remedy
+
+
+@pytest.mark.parametrize("name", ["gemma 3n E2B", "gemma-3n-E2b-bf17"])
+def test_near_misses_are_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ProcessorUnavailable, match="did you mean gemma-3n-E2B"):
+        locate(name, None)
 
 
 def test_a_folder_without_a_tokenizer_and_a_file(tmp_path: Path) -> None:
