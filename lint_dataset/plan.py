@@ -84,11 +84,11 @@ class Plan:
     ``budget`` is what the training process may use, in bytes (a text such as ``36GB`` is converted). ``device`` may be
     given as a machine (``t4``, ``m3-36gb``, or ``auto``: this one). It becomes ``cuda`` or ``mps``, ``machine`` its
     name and ``machine_memory`` the bytes it has for a process, or shares with one; and where no ``budget`` is given,
-    that is what training may use of them. ``max_length`` is in tokens, None leaves every example whole. ``revision`` is
-    a branch, tag or commit of the processor's repository, ``chat_template`` a file with the template that is used
-    instead of the processor's own. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast.
-    ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its value came from. Raises ``PlanError`` for a value that
-    a setting cannot take.
+    that is what training may use of them. ``revision`` is a branch, tag or commit of the processor's repository, and
+    ``chat_template`` a file with the template that takes the place of its own. ``max_length`` is in tokens, None
+    leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast.
+    ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its
+    value came from. Raises ``PlanError`` for a value that a setting cannot take.
     """
 
     model: str | None = None
