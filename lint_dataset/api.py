@@ -12,6 +12,7 @@ from lint_dataset import sources
 from lint_dataset.cache import Cache
 from lint_dataset.diagnostics import Diagnostic
 from lint_dataset.judge import judge, look
+from lint_dataset.machines.remarks import remarks
 from lint_dataset.measure import measure
 from lint_dataset.memory import NoStepProgram, StepMemory
 from lint_dataset.notes import notes
@@ -66,7 +67,7 @@ def lint(
     diagnostics = judge(judged, codes)
     return Result(
         plan=plan,
-        notes=(*said, *notes(judged, location)),
+        notes=(*said, *remarks(plan), *notes(judged, location)),
         unjudged=tuple(unjudged),
         diagnostics=tuple(diagnostics),
         summary=summarise(judged, diagnostics, memory, len(files)),

@@ -87,7 +87,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
 
     PATHS are files (JSON Lines or a JSON array, also compressed, Parquet, Arrow), folders, globs, datasets of the Hub
     (hf:user/name[:config][:split]), - for standard input, and, with --fetch, addresses; without any, the files that
-    --config names.
+    --config names. Without PATHS, --model alone prints the memory of a step at many lengths, and the longest that fits.
 
     Every option can stand in [tool.lint-dataset] of pyproject.toml; --config wins over it, and the command line over
     both. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
@@ -126,6 +126,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         return 0
     unread = theirs.unread() if theirs is not None and not paths else []
     paths = paths or (theirs.datasets if theirs is not None else ())
+    if not paths and plan.model is not None:
+        return _ladder(plan, options, theirs.notes() if theirs is not None else [], unread)
     if not paths:
         why = f": {unread[0]}" if unread else ""
         raise click.UsageError(f"name the files to check, such as train.jsonl{why}")
@@ -160,6 +162,34 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
     return _status(result, options["fail_on"] or "error")
 
 
+def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:
+    """Without a dataset: the memory of the plan's step. Status 2 where a configuration names one that is not here."""
+    if options["measurements"]:
+        raise click.UsageError("--measurements writes a row an example: name the files to check, such as train.jsonl")
+    if options["offline"]:
+        os.environ["HF_HUB_OFFLINE"] = "1"
+    from lint_dataset.ladder import ladder
+    from lint_dataset.memory import NoStepProgram
+    from lint_dataset.report import ladder as report
+
+    try:
+        found = ladder(plan, options["cache_dir"])
+    except NoStepProgram as problem:
+        raise UsageError(f"memory: {problem}") from None
+    found = replace(found, notes=(*notes, *found.notes))
+
+    def write(out: TextIO) -> None:
+        if options["output_format"] == "json":
+            report.write_json(found, __version__, out, unread)
+        elif options["output_format"] == "jsonl":
+            report.write_jsonl(found, out)
+        else:
+            report.write(found, out, unread)
+
+    _place(write, options, ())
+    return 2 if unread else 0
+
+
 def _status(result: Result, fail_on: str) -> int:
     """2 where something asked for could not be judged, 1 for findings at or above the failing severity, else 0."""
     if result.unjudged:
@@ -169,16 +199,22 @@ def _status(result: Result, fail_on: str) -> int:
 
 
 def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:
-    """Write the report where and as the options say: to a file whole or not at all, else to standard output."""
+    """Write the report where and as the options say, wrapped and coloured for a terminal."""
+    terminal = not options["output"] and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else None
+    color = terminal and "NO_COLOR" not in os.environ
+    _place(lambda out: _write(result, options, out, color=color, width=width), options, files)
+
+
+def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequence[str]) -> None:
+    """Write to the file that the options name, whole or not at all, else to standard output."""
     from lint_dataset.report.place import writing
 
     if not options["output"]:
-        terminal = sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if terminal else None
-        _write(result, options, sys.stdout, color=terminal and "NO_COLOR" not in os.environ, width=width)
+        write(sys.stdout)
         return
     page = io.StringIO()
-    _write(result, options, page, color=False, width=None)
+    write(page)
     with writing(options["output"], files) as file:
         file.write(page.getvalue().encode("utf-8", errors="backslashreplace"))
 

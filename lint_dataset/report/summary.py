@@ -26,6 +26,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "model": str,
     "tokenizer": lambda value: f"tokenizer {value}",
     "device": lambda value: _DEVICES.get(value, value),
+    "machine": str,
     "budget": lambda value: f"budget {format_bytes(value)}",
     "trainer": lambda value: PRESETS[value].release,
     "method": lambda value: _METHODS.get(value, value),
@@ -39,6 +40,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "batch_size": lambda value: f"batch {value}",
     "max_length": lambda value: f"max_length {value:,}",
     "truncation_side": lambda value: f"cut on the {value}",
+    "calibrate": lambda value: f"calibrated by {value}",
 }
 
 #: What matters where only tokens are counted, for want of a model whose memory could be known.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lint_dataset import lint
 from lint_dataset.machines import cards, find
 from lint_dataset.machines.remarks import remarks
 from lint_dataset.plan import Plan, PlanError, resolve, show
@@ -136,3 +137,9 @@ def test_the_list_and_the_page_name_every_card_and_chip() -> None:
         assert "m5" in text
     docs = Path(__file__).parents[2] / "docs" / "devices.md"
     assert docs.read_text(encoding="utf-8") == page(), "python -m lint_dataset.report.devices > docs/devices.md"
+
+
+def test_a_run_says_what_its_machine_lacks_before_anything_else(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text('{"text": "hi"}\n')
+    result = lint([str(tmp_path / "train.jsonl")], Plan(device="t4", budget="20GB"), use_cache=False)  # type: ignore[arg-type]
+    assert ["more than there is" in result.notes[0], "no bf16" in result.notes[1]] == [True, True]
