@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +57,14 @@ def test_a_model_without_a_configuration_is_one_that_is_listed_here() -> None:
         "Qwen3-Omni-30B-A3B",
         "Phi-4-multimodal",
     }
+
+
+def test_the_documented_table_is_that_of_the_data() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs" / "models.md").read_text(encoding="utf-8")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if "| " in line]
+    documented = {row[0]: row for row in cells}
+    for model in MODELS:
+        _, hub_id, _, published, made, ours, theirs = documented[model.alias]
+        assert (hub_id, published) == (model.hub_id, model.published)
+        assert (made == "–") == (not model.config)
+        assert ours == theirs
