@@ -46,7 +46,8 @@ def lint(
     user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
 
     Without a model only what is wrong with the files and the rows themselves is found. What was asked for and could
-    not be judged is in ``Result.unjudged``. Raises ``rules.UnknownRule``; bad input raises nothing.
+    not be judged is in ``Result.unjudged``. Raises ``rules.UnknownRule``, and ``UsageError`` where the
+    plan is calibrated by a peak that cannot be; bad input raises nothing.
     """
     codes = selected(select, ignore)
     files = sources.expand(paths)
