@@ -37,9 +37,10 @@ def measured(processor: Processor | None, rows: list[Any], folder: str = ".") ->
             pa.array([f"{folder}/train.jsonl"] * count, pa.string()),
             pa.array(range(1, count + 1), pa.int64()),
             pa.array(raws, pa.binary()),
+            pa.array([[]] * count, pa.map_(pa.string(), pa.large_binary())),
             pa.array([[]] * count, schema().field("faults").type),
         ],
-        names=["path", "line", "raw", "faults"],
+        names=["path", "line", "raw", "blobs", "faults"],
     )
     out = measure_batch(batch, processor)
     assert out.schema.equals(schema())
