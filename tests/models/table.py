@@ -97,6 +97,11 @@ Qwen3, Phi, SmolLM2, TinyLlama, Mistral 7B, Gemma 3, the DeepSeek distills), NVI
 transformers' own configuration class (Ministral 3 8B, GLM-4 9B, Qwen2.5-Omni 7B) or the published sizes (Whisper). The
 check is the same for all: the model that they build has the published number of parameters. A number cannot show
 everything: lengths, windows and norms are as the copies have them.
+
+No copy was at hand for some sizes of Ministral 3 14B, Mistral Nemo, Ministral 8B, Qwen2.5-VL 32B and 72B, GLM-4 32B,
+Granite 4 h-tiny and h-small, Qwen2-Audio, the talker of Qwen2.5-Omni 7B, Gemma 3 270M, Qwen3.5 0.8B, and for Whisper:
+they are from general knowledge, and the number of parameters is all that speaks for them. For Ministral 3 14B, GLM-4
+32B, Qwen2.5-VL 72B, h-tiny, Qwen2-Audio and Omni 7B that number is itself a rounded one.
 """
 
 
