@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from lint_dataset import sources
 from lint_dataset.cache import Cache
 from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.estimates.possible import possible
 from lint_dataset.judge import judge, look
 from lint_dataset.machines.remarks import remarks
 from lint_dataset.measure import measure
@@ -18,7 +19,7 @@ from lint_dataset.memory import NoStepProgram, StepMemory
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan
 from lint_dataset.processors import Location, ProcessorUnavailable, locate
-from lint_dataset.result import Result
+from lint_dataset.result import Estimated, Result
 from lint_dataset.rows import Rows
 from lint_dataset.rules import Judged, selected
 from lint_dataset.sources import RawExample
@@ -26,6 +27,8 @@ from lint_dataset.summary import summarise
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lint_dataset.estimates.measuring import Estimates
 
 
 def lint(
@@ -37,6 +40,7 @@ def lint(
     cache_dir: str | None = None,
     use_cache: bool = True,
     fetch: bool = False,
+    tokens: Literal["auto", "exact"] = "auto",
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Measure the examples of some files, folders, globs and datasets, and judge them by a plan.
@@ -44,6 +48,8 @@ def lint(
     What ``paths`` may be is told in docs/sources.md. An address is opened only if ``fetch`` says so.
     ``select`` and ``ignore`` are rule codes or their beginnings. Measurements are kept under ``cache_dir`` (None: the
     user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
+    Where the model's processor cannot be had, its tokens are estimated (``Result.estimated``), unless ``tokens`` is
+    ``"exact"`` or no tokenizer like it is known.
 
     Without a model only what is wrong with the files and the rows themselves is found. What was asked for and could
     not be judged is in ``Result.unjudged``. Raises ``rules.UnknownRule``, and ``UsageError`` where the
@@ -52,27 +58,38 @@ def lint(
     codes = selected(select, ignore)
     files = sources.expand(paths)
     unjudged: list[str] = []
-    location = _locate(plan, cache_dir, unjudged)
-    with ExitStack() as stack:
-        cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
-        try:
-            table = measure(_read(files, fetch, progress), location, cache)
-        except ProcessorUnavailable as problem:
-            # Its files are there and transformers cannot load them: the rows themselves are still read.
-            unjudged.append(f"tokens, truncation and memory: {problem}")
-            location = None
-            table = measure(_read(files, fetch, None), None)
+    location, problem = _locate(plan, cache_dir, unjudged)
+    table = None
+    if problem is None:
+        with ExitStack() as stack:
+            cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
+            try:
+                table = measure(_read(files, fetch, progress), location, cache)
+            except ProcessorUnavailable as unloadable:
+                # Its files are there and transformers cannot load them: the rows themselves are still read.
+                problem = unloadable
+    estimates = None
+    if problem is not None:
+        # Rows that were read in vain are not read into the progress again.
+        examples = _read(files, fetch, progress if location is None else None)
+        estimates, table = _without_processor(examples, plan, tokens, problem, unjudged)
     plan, said = _trainer_for(table, plan)
-    memory = _memory(plan, location, cache_dir, unjudged)
-    judged = look(table, plan, memory)
+    memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
+    judged = look(table, plan, memory, estimates is not None)
     diagnostics = judge(judged, codes)
+    if estimates is not None and problem is not None:
+        asked = memory if plan.budget is not None else None
+        ends = [judge(look(end, plan, asked, True), codes) for end in (estimates.low, estimates.high)]
+        diagnostics = possible(ends[0], diagnostics, ends[1])
+        said = [estimates.says(problem), *said]
     return Result(
         plan=plan,
-        notes=(*said, *remarks(plan), *notes(judged, location)),
+        notes=(*said, *remarks(plan), *notes(judged)),
         unjudged=tuple(unjudged),
         diagnostics=tuple(diagnostics),
         summary=summarise(judged, diagnostics, memory, len(files)),
-        rows=_example_rows(judged, diagnostics),
+        rows=_example_rows(judged, diagnostics, estimates),
+        estimated=Estimated(estimates.family, estimates.width()) if estimates is not None else None,
     )
 
 
@@ -84,18 +101,46 @@ def _read(files: Iterable[str], fetch: bool, progress: Callable[[int], None] | N
                 progress(len(example.raw) + 1)
 
 
-def _locate(plan: Plan, cache_dir: str | None, unjudged: list[str]) -> Location | None:
-    """Where the processor's files are; None, with the reason in ``unjudged``, where tokens cannot be counted."""
+def _locate(
+    plan: Plan, cache_dir: str | None, unjudged: list[str]
+) -> tuple[Location | None, ProcessorUnavailable | None]:
+    """Where the processor's files are, or why there are none; neither where no model is named."""
     if plan.model is None and plan.tokenizer is None:
         if plan.budget is not None or plan.max_length is not None:
             unjudged.append("tokens, truncation and memory: name the model that will be trained with --model")
-        return None
+        return None, None
     try:
         named = {"revision": plan.revision, "chat_template": plan.chat_template}
-        return locate(plan.model, plan.tokenizer, cache_dir, **named)
+        return locate(plan.model, plan.tokenizer, cache_dir, **named), None
     except ProcessorUnavailable as problem:
+        return None, problem
+
+
+def _without_processor(
+    examples: Iterable[RawExample],
+    plan: Plan,
+    tokens: str,
+    problem: ProcessorUnavailable,
+    unjudged: list[str],
+) -> tuple[Estimates | None, pa.Table]:
+    """The measurements of examples without a processor: estimated where that may be and can be, else without tokens.
+
+    What is not estimated is said in ``unjudged``.
+    """
+    from lint_dataset.estimates import family_of
+    from lint_dataset.estimates.measuring import estimate
+
+    family = family_of(plan.tokenizer or plan.model) if tokens == "auto" else None
+    if family is None:
         unjudged.append(f"tokens, truncation and memory: {problem}")
-        return None
+        return None, measure(examples, None)
+    estimates = estimate(examples, family)
+    if estimates.uncounted:
+        unjudged.append(
+            f"{estimates.uncounted:,} examples with clips or images: how many tokens these take is not known without "
+            f"the processor: {problem.remedy}"
+        )
+    return estimates, estimates.likely
 
 
 def _trainer_for(table: pa.Table, plan: Plan) -> tuple[Plan, list[str]]:
@@ -106,9 +151,9 @@ def _trainer_for(table: pa.Table, plan: Plan) -> tuple[Plan, list[str]]:
     return plan.but(trainer="hf"), [said]
 
 
-def _memory(plan: Plan, location: Location | None, cache_dir: str | None, unjudged: list[str]) -> StepMemory | None:
+def _memory(plan: Plan, counted: bool, cache_dir: str | None, unjudged: list[str]) -> StepMemory | None:
     """The memory of the plan's steps; None where nobody asked, or where it is not known, said in ``unjudged``."""
-    if location is None:
+    if not counted or (plan.model is None and plan.tokenizer is None):
         return None
     if plan.model is None:
         if plan.budget is not None:
@@ -122,8 +167,11 @@ def _memory(plan: Plan, location: Location | None, cache_dir: str | None, unjudg
         return None
 
 
-def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic]) -> pa.Table:
-    """The measurements of the examples, and what was judged: ``reach_tokens``, ``peak_bytes`` and ``codes``."""
+def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic], estimates: Estimates | None) -> pa.Table:
+    """The measurements of the examples, and what was judged: ``reach_tokens``, ``peak_bytes`` and ``codes``.
+
+    ``tokens_low`` and ``tokens_high`` are the ends of an estimate; they equal ``tokens`` where these were counted.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -135,6 +183,8 @@ def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic]) -> pa.Table
     unmeasured = ~judged.rows.measured
     peaks = judged.memory.peak if judged.memory is not None else np.zeros(len(judged.rows), np.int64)
     nothing = unmeasured if judged.memory is not None else np.ones(len(judged.rows), np.bool_)
+    for name, end in (("tokens_low", estimates and estimates.low), ("tokens_high", estimates and estimates.high)):
+        table = table.append_column(name, (end or judged.rows.table).column("tokens").combine_chunks())
     table = table.append_column("reach_tokens", pa.array(judged.reach.tokens, pa.int64(), mask=unmeasured))
     table = table.append_column("peak_bytes", pa.array(peaks, pa.int64(), mask=nothing))
     found = [sorted(codes.get(place, ())) for place in places]

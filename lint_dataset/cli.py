@@ -64,6 +64,9 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--loss", type=_choice("loss"), help="Whole logits, in chunks, or a fused kernel. [the trainer's]")
 @click.option("--loss-on", type=_choice("loss_on"), help="Tokens that are trained on. [the trainer's]")
 @click.option("--calibrate", metavar="PEAK", help="What a run took, and the tokens of its longest step: 41.2GB@1536.")
+@click.option(
+    "--tokens", type=click.Choice(["auto", "exact"]), help="Estimate tokens without the processor, or stop. [auto]"
+)
 @click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
 @click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
@@ -153,6 +156,7 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             cache_dir=options["cache_dir"],
             use_cache=options["cache"] is not False,
             fetch=bool(options["fetch"]) and not options["offline"],
+            tokens=options["tokens"] or "auto",
             progress=progress,
         )
     result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))

@@ -30,15 +30,18 @@ def heaviest_clips(rows: Rows) -> tuple[Ints, NDArray[np.float64]]:
     return clips, seconds
 
 
-def look(table: pa.Table, plan: Plan, memory: StepMemory | None) -> Judged:
-    """What the rules look at: the rows of the table as columns, what reaches the device, and each row's peak."""
+def look(table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool = False) -> Judged:
+    """What the rules look at: the rows of the table as columns, what reaches the device, and each row's peak.
+
+    ``estimated`` says that the table's tokens are no counts.
+    """
     rows = Rows.of(table)
     kept = reach(rows, plan)
     verdicts = None
     if memory is not None:
         clips, seconds = heaviest_clips(rows)
         verdicts = memory.verdicts(kept.tokens, kept.supervised, clips, seconds, plan.budget)
-    return Judged(rows, plan, kept, verdicts, rows.faults())
+    return Judged(rows, plan, kept, verdicts, rows.faults(), estimated)
 
 
 def judge(judged: Judged, codes: Collection[str]) -> list[Diagnostic]:

@@ -70,7 +70,7 @@ def measure(
         return loaded
 
     tables = []
-    for batch in _batches(examples):
+    for batch in batches(examples):
         tables.append(_measure_cached(batch, fingerprint, processor, cache))
         if progress is not None:
             progress(len(batch))
@@ -108,7 +108,8 @@ def hash_of(raw: bytes | None) -> str | None:
     return None if raw is None else hashlib.sha256(raw).hexdigest()
 
 
-def _batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
+def batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
+    """Examples in lists that fit in memory together."""
     batch: list[RawExample] = []
     size = 0
     for example in examples:

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from lint_dataset.plan import format_bytes
-from lint_dataset.processors import Location
 from lint_dataset.rules import Judged
 from lint_dataset.summary import cut_answers
 
 
-def notes(judged: Judged, location: Location | None) -> list[str]:
+def notes(judged: Judged) -> list[str]:
     """The notes of one run, a sentence each, in the order to read them."""
     said: list[str] = []
     plan, memory = judged.plan, judged.memory
     measured = int(judged.rows.measured.sum())
-    if location is None or not measured:
+    if not measured:
         return said
     if plan.origins["max_length"] == "not given" and plan.preset.max_length is not None:
         limit = plan.preset.max_length
         cut, unseen = cut_answers(judged, limit)
         said.append(
             f"no max_length given: examples are judged whole. {plan.preset.release} cuts at {limit:,} tokens unless "
-            f"told otherwise, which would cut the end off an answer in {cut:,} examples and hide a whole answer in "
-            f"{unseen:,}"
+            f"told otherwise, which would cut the end off an answer in {judged.figure(cut)} examples and hide a whole "
+            f"answer in {judged.figure(unseen)}"
         )
     if memory is not None and plan.budget is None:
         highest = format_bytes(int(memory.peak.max()))
-        said.append(f"no budget given: nothing was judged out of memory (the highest peak is {highest})")
+        said.append(f"no budget given: nothing was judged out of memory (the highest peak is {judged.figure(highest)})")
     if memory is not None:
         said.append(f"memory: {memory.basis}")
     return said

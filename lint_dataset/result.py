@@ -55,6 +55,17 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Estimated:
+    """Tokens were estimated: ``family`` of the tokenizer, mean ``width`` of the intervals as a share of the number.
+
+    At least 95 of 100 rows have a number of tokens inside their interval.
+    """
+
+    family: str
+    width: float
+
+
+@dataclass(frozen=True)
 class Result:
     """One run: the plan it judged, what must be said before anything else, the findings, the numbers, the rows."""
 
@@ -66,5 +77,8 @@ class Result:
     #: Sorted by path, line and code.
     diagnostics: tuple[Diagnostic, ...]
     summary: Summary
-    #: One row an example: the measurements, and ``reach_tokens``, ``peak_bytes`` and ``codes``.
+    #: One row an example: the measurements, and ``tokens_low``, ``tokens_high``, ``reach_tokens``, ``peak_bytes`` and
+    #: ``codes``.
     rows: pa.Table
+    #: None where tokens were counted by the processor (or not at all).
+    estimated: Estimated | None = None

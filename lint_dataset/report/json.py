@@ -17,13 +17,14 @@ SCHEMA_VERSION = 1
 
 
 def write(result: Result, tool_version: str, out: TextIO) -> None:
-    """Write the run as one JSON object: ``version``, ``tool``, ``plan``, ``notes``, ``unjudged``, ``summary``,
-    ``diagnostics``. Sizes are in bytes, lengths in tokens.
+    """Write the run as one JSON object: ``version``, ``tool``, ``plan``, ``estimated`` (null where the
+    processor counted), ``notes``, ``unjudged``, ``summary``, ``diagnostics``. Sizes are in bytes, lengths in tokens.
     """
     report = {
         "version": SCHEMA_VERSION,
         "tool": {"name": "lint-dataset", "version": tool_version},
         "plan": plan_object(result.plan),
+        "estimated": result.estimated and {"family": result.estimated.family, "width": result.estimated.width},
         "notes": result.notes,
         "unjudged": result.unjudged,
         "summary": summary_object(result.summary),

@@ -77,49 +77,50 @@ def _matters(plan: Plan, name: str) -> bool:
 def summary_lines(result: Result) -> list[tuple[str, str]]:
     """The numbers of the run: a label and a line for each."""
     summary, plan = result.summary, result.plan
+    about = "≈" if result.estimated is not None else ""
     read = f"{_count(summary.examples, 'example')} in {_count(summary.files, 'file')}"
     if plan.model is not None or plan.tokenizer is not None:
         read += f", {summary.measured:,} measured" if summary.measured != summary.examples else ", all measured"
     lines = [("data", read)]
     if summary.measured and summary.tokens:
-        lines.append(("tokens", _percentiles(summary.tokens)))
+        lines.append(("tokens", _percentiles(summary.tokens, about)))
     if summary.longest_row is not None:
-        lines.append(("heaviest", _peak(summary.longest_row, plan.budget)))
+        lines.append(("heaviest", _peak(summary.longest_row, plan.budget, about)))
         lines.append(("", _parts(summary.longest_row.parts)))
     if summary.longest_that_fits is not None:
-        lines.append(("fits", _fits(summary.longest_that_fits)))
+        lines.append(("fits", _fits(summary.longest_that_fits, about)))
     return lines
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+def _count(number: int, word: str, about: str = "") -> str:
+    return f"{about}{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def _percentiles(tokens: Mapping[str, int]) -> str:
+def _percentiles(tokens: Mapping[str, int], about: str) -> str:
     names = {"p50": "half up to", "p90": "90 % up to", "p99": "99 % up to", "sum": "in all"}
-    return ", ".join(f"{names.get(name, name)} {value:,}" for name, value in tokens.items())
+    return ", ".join(f"{names.get(name, name)} {about}{value:,}" for name, value in tokens.items())
 
 
-def _peak(row: LongestRow, budget: int | None) -> str:
-    text = f"{row.path}:{row.line} with {_count(row.tokens, 'token')} peaks at {format_bytes(row.peak)}"
+def _peak(row: LongestRow, budget: int | None, about: str) -> str:
+    text = f"{row.path}:{row.line} with {_count(row.tokens, 'token', about)} peaks at {about}{format_bytes(row.peak)}"
     if budget is None:
         return text
     difference = row.peak - budget
-    return f"{text}, {format_bytes(abs(difference))} {'over' if difference > 0 else 'under'} the budget"
+    return f"{text}, {about}{format_bytes(abs(difference))} {'over' if difference > 0 else 'under'} the budget"
 
 
 def _parts(parts: Mapping[str, int]) -> str:
     return "= " + " + ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
 
 
-def _fits(fits: Fits) -> str:
+def _fits(fits: Fits, about: str) -> str:
     if fits.tokens is None:
         return "no length at all fits this budget: choose another method, a smaller model or a larger budget"
     losses = []
     if fits.cut:
-        losses.append(f"cut {_count(fits.cut, 'example')} inside an answer")
+        losses.append(f"cut {_count(fits.cut, 'example', about)} inside an answer")
     if fits.unseen:
-        losses.append(f"lose a whole answer of {_count(fits.unseen, 'example')}")
+        losses.append(f"lose a whole answer of {_count(fits.unseen, 'example', about)}")
     audio = f" beside {_count(fits.clips, 'clip')} of up to {fits.seconds:.1f} s" if fits.clips else ""
     would = " and ".join(losses) or "cut no answer"
     return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}"

@@ -44,6 +44,13 @@ class Judged:
     memory: Verdicts | None
     #: The faults met while measuring, by code: (row, data).
     faults: Mapping[str, list[tuple[int, dict[str, Any]]]]
+    #: Whether tokens were estimated, for want of a processor: then every figure that follows from them is marked.
+    estimated: bool = False
+
+    def figure(self, tokens: int | str) -> str:
+        """A number of tokens, or a size that follows from it, as messages write it: ``≈`` before an estimate."""
+        text = tokens if isinstance(tokens, str) else f"{tokens:,}"
+        return f"≈{text}" if self.estimated else text
 
 
 Check = Callable[[Judged], Iterable[Finding]]

@@ -18,7 +18,7 @@ _EXAMPLE = '{"messages": [{"role": "user", "content": "… 40,000 characters …
 
 def _step(judged: Judged, row: int) -> str:
     """The step that a row stands for: ``2,310 tokens need``, ``a batch of 4 x 2,310 tokens needs``."""
-    tokens = f"{int(judged.reach.tokens[row]):,} tokens"
+    tokens = f"{judged.figure(int(judged.reach.tokens[row]))} tokens"
     media = judged.rows.media
     mine = (media.row == row) & media.audio
     if mine.any():
@@ -66,8 +66,8 @@ def out_of_memory(judged: Judged) -> Iterator[Finding]:
     for row in np.flatnonzero(memory.low > budget).tolist():
         peak = int(memory.peak[row])
         message = (
-            f"{_step(judged, row)} {format_bytes(peak)}, "
-            f"{format_bytes(peak - budget)} over the budget of {format_bytes(budget)}"
+            f"{_step(judged, row)} {judged.figure(format_bytes(peak))}, "
+            f"{judged.figure(format_bytes(peak - budget))} over the budget of {format_bytes(budget)}"
         )
         yield _finding(judged, memory, budget, row, message)
 
@@ -87,7 +87,7 @@ def may_run_out(judged: Judged) -> Iterator[Finding]:
     if memory is None or budget is None:
         return
     for row in np.flatnonzero((memory.low <= budget) & (memory.high > budget)).tolist():
-        low, high = format_bytes(int(memory.low[row])), format_bytes(int(memory.high[row]))
+        low, high = (judged.figure(format_bytes(int(end[row]))) for end in (memory.low, memory.high))
         message = (
             f"{_step(judged, row)} between {low} and {high} ({memory.basis}): "
             f"the budget of {format_bytes(budget)} lies inside"

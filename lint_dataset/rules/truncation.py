@@ -36,7 +36,7 @@ def _then(judged: Judged, row: int) -> str:
     mine = np.flatnonzero(answers.row == row)
     kept = np.minimum(answers.end[mine], reach.stop[row]) > np.maximum(answers.start[mine], reach.start[row])
     if not kept.any() and reach.supervised[row]:
-        return f"; the model is trained on {reach.supervised[row]:,} tokens of prompt alone"
+        return f"; the model is trained on {judged.figure(int(reach.supervised[row]))} tokens of prompt alone"
     if not reach.supervised[row]:
         return "; no token of the row is left to train on (loss 0 or NaN)"
     return ""
@@ -44,7 +44,8 @@ def _then(judged: Judged, row: int) -> str:
 
 def _remedy(judged: Judged, needs: int) -> str:
     side = "" if judged.plan.truncation_side == "right" else " (or cut at the right)"
-    return f"A max_length of {needs:,} keeps it whole{side}; or shorten or split the example, or drop it knowingly."
+    keeps = f"A max_length of {judged.figure(needs)} keeps it whole{side}"
+    return f"{keeps}; or shorten or split the example, or drop it knowingly."
 
 
 def _cut(judged: Judged) -> bool:
@@ -73,11 +74,11 @@ def never_seen(judged: Judged) -> Iterator[Finding]:
         lost, first = int((answers.end - answers.start)[mine].sum()), int(answers.start[mine[0]])
         tokens, needs = int(judged.rows.tokens[row]), _needs(judged, row, mine)
         kept = "first" if judged.plan.truncation_side == "right" else "last"
-        kept += f" {int(reach.stop[row] - reach.start[row]):,} of {tokens:,} tokens"
+        kept += f" {int(reach.stop[row] - reach.start[row]):,} of {judged.figure(tokens)} tokens"
         message = (
             f"{_named(judged, row, turns, of)} {'is' if len(turns) == 1 else 'are'} never seen: max_length "
             f"{judged.plan.max_length:,} keeps the {kept}, "
-            f"and {'the answer' if len(turns) == 1 else 'the first of them'} starts at token {first + 1:,}"
+            f"and {'the answer' if len(turns) == 1 else 'the first of them'} starts at token {judged.figure(first + 1)}"
             f"{_then(judged, row)}"
         )
         yield Finding(
@@ -114,18 +115,19 @@ def loses_end(judged: Judged) -> Iterator[Finding]:
         name = _named(judged, row, [int(answers.turn[i])], of)
         if lost:
             also = " and its end-of-turn marker" if marker else ""
-            what = f"{name} loses its last {lost:,} of {text:,} tokens{also}"
+            what = f"{name} loses its last {judged.figure(lost)} of {judged.figure(text)} tokens{also}"
         else:
             what = f"{name} keeps its text and loses its end-of-turn marker"
         needs = _needs(judged, row, np.array([i]))
-        message = f"{what}: max_length {judged.plan.max_length:,} cuts a row of {int(judged.rows.tokens[row]):,} tokens"
+        tokens = int(judged.rows.tokens[row])
+        message = f"{what}: max_length {judged.plan.max_length:,} cuts a row of {judged.figure(tokens)} tokens"
         data: dict[str, Any] = {
             "answer": int(answers.turn[i]) + 1,
             "of": of,
             "lost": lost,
             "text": text,
             "end_of_turn_lost": marker > 0,
-            "tokens": int(judged.rows.tokens[row]),
+            "tokens": tokens,
             "needs": needs,
         }
         yield Finding(row, message + _then(judged, row), _remedy(judged, needs), data)
@@ -151,8 +153,8 @@ def prompt_cut(judged: Judged) -> Iterator[Finding]:
         lost, tokens = int(reach.start[row]), int(judged.rows.tokens[row])
         yield Finding(
             row,
-            f"the first {lost:,} of {tokens:,} tokens are cut at max_length {judged.plan.max_length:,}: "
-            "the prompt loses its beginning",
+            f"the first {judged.figure(lost)} of {judged.figure(tokens)} tokens are cut at max_length "
+            f"{judged.plan.max_length:,}: the prompt loses its beginning",
             _remedy(judged, tokens),
             {"lost": lost, "tokens": tokens, "needs": tokens},
         )
@@ -177,11 +179,12 @@ def media_cut(judged: Judged) -> Iterator[Finding]:
     for i in np.flatnonzero((kept < length) & ~reach.dropped[media.row]).tolist():
         row, kind = int(media.row[i]), "audio clip" if media.audio[i] else "image"
         needs = _needs_media(judged, i)
+        first, last = judged.figure(int(media.start[i]) + 1), judged.figure(int(media.end[i]))
         yield Finding(
             row,
-            f"max_length {judged.plan.max_length:,} keeps {int(kept[i]):,} of the {int(length[i]):,} tokens "
-            f"of the {kind} at tokens {int(media.start[i]) + 1:,} to {int(media.end[i]):,}: the training step fails",
-            f"A max_length of {needs:,} keeps it whole; or drop the example.",
+            f"max_length {judged.plan.max_length:,} keeps {judged.figure(int(kept[i]))} of the {int(length[i]):,} "
+            f"tokens of the {kind} at tokens {first} to {last}: the training step fails",
+            f"A max_length of {judged.figure(needs)} keeps it whole; or drop the example.",
             {"kind": kind, "kept": int(kept[i]), "of": int(length[i]), "needs": needs},
         )
 

@@ -35,7 +35,16 @@ def as_jsonl(made: Result) -> str:
 
 def test_the_object_has_the_keys_that_tools_rely_on() -> None:
     report = json.loads(as_json(result(over(1, 5), cut(2), notes=("n",), unjudged=("u",))))
-    assert list(report) == ["version", "tool", "plan", "notes", "unjudged", "summary", "diagnostics"]
+    assert list(report) == [
+        "version",
+        "tool",
+        "plan",
+        "estimated",
+        "notes",
+        "unjudged",
+        "summary",
+        "diagnostics",
+    ]
     assert report["version"] == 1
     assert report["tool"]["version"] == "1.2.3"
     assert report["plan"].keys() == {*SETTINGS, "origins"}
