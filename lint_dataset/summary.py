@@ -84,5 +84,4 @@ def _fits(judged: Judged) -> Fits | None:
     if tokens is None:
         return Fits(None, 0, 0)
     cut, unseen = cut_answers(judged, tokens)
-    clips, seconds = heaviest_clips(judged.rows)
-    return Fits(tokens, cut, unseen, int(clips.max(initial=0)), float(seconds.max(initial=0.0)))
+    return Fits(tokens, cut, unseen, judged.memory.clips_beside, judged.memory.seconds_beside)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,8 +49,9 @@ class Verdicts:
 
     ``low`` and ``high`` bound the peak by the evidence there is: above the budget with ``low`` a row runs out of
     memory, above it with ``high`` only it may. ``replayed`` marks rows whose own step went through the allocator.
-    ``longest_that_fits`` are the tokens of the longest step, all of them supervised and beside the heaviest audio of
-    these rows, that fits for certain; None without a budget or when none fits.
+    ``longest_that_fits`` are the tokens of the longest step, all of them supervised, that fits for certain beside the
+    heaviest audio that one of the rows has: ``clips_beside`` clips of up to ``seconds_beside``. None without a budget
+    or when none fits.
     """
 
     peak: Ints
@@ -58,6 +60,8 @@ class Verdicts:
     replayed: NDArray[np.bool_]
     basis: str
     longest_that_fits: int | None
+    clips_beside: int = 0
+    seconds_beside: float = 0.0
 
 
 class StepMemory:
@@ -135,14 +139,16 @@ class StepMemory:
             rows, back = self.curve.distinct(self.rows(*(column[reaching] for column in asked)))
             peaks, tried = self._judge(rows, budget)
             predicted[reaching], replayed[reaching] = peaks[back], tried[back]
-        heaviest = int(asked[2].max(initial=0)), float(asked[3].max(initial=0.0))
+        clips_beside, seconds_beside = _heaviest_audio(asked[2], asked[3])
         return Verdicts(
             peak=np.where(asked[0] > 0, self.reading.peak(predicted), 0),
             low=np.where(asked[0] > 0, self.reading.low(predicted), 0),
             high=np.where(asked[0] > 0, self.reading.high(predicted), 0),
             replayed=replayed,
             basis=self.reading.band.basis,
-            longest_that_fits=None if budget is None else self.longest_that_fits(budget, *heaviest),
+            longest_that_fits=None if budget is None else self.longest_that_fits(budget, clips_beside, seconds_beside),
+            clips_beside=clips_beside,
+            seconds_beside=seconds_beside,
         )
 
     def parts(self, tokens: int, supervised: int, clips: int = 0, seconds: float = 0.0) -> dict[str, int]:
@@ -359,3 +365,12 @@ class StepMemory:
             held = int(self.allocated(self._full(middle, clips, seconds))[0])
             low, high = (middle, high) if held <= limit else (low, middle)
         return low
+
+
+def _heaviest_audio(clips: NDArray[Any], seconds: NDArray[Any]) -> tuple[int, float]:
+    """The clips and the length of the longest in the row whose padded audio is the largest; NaN is a whole clip."""
+    if not len(clips) or not clips.max():
+        return 0, 0.0
+    heard = np.where(np.isnan(seconds), 30.0, seconds)
+    row = int((clips * heard).argmax())
+    return int(clips[row]), float(heard[row])
