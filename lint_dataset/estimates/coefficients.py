@@ -40,7 +40,8 @@ class Coefficients:
         tokens = np.zeros(len(pieces.codes))
         for table, index in zip(self.tables, features, strict=True):
             tokens += table[index]
-        return np.maximum(np.add.reduceat(tokens, pieces.starts[:-1]), _LEAST)
+        costs: Floats = np.maximum(np.add.reduceat(tokens, pieces.starts[:-1]), _LEAST)
+        return costs
 
 
 def pack(coefficients: Coefficients) -> dict[str, Any]:

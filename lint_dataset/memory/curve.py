@@ -99,7 +99,8 @@ def kinds_of_events(program: StepProgram) -> NDArray[np.intp]:
     events = program.events.astype(np.intp)
     birth = events >= 0
     born = np.cumsum(birth)
-    return events[birth][np.where(birth, born - 1, born + events)]
+    kinds: NDArray[np.intp] = events[birth][np.where(birth, born - 1, born + events)]
+    return kinds
 
 
 def alive_counts(program: StepProgram) -> NDArray[np.int32]:
