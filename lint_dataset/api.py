@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def lint(
-    paths: Iterable[str],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     plan: Plan,
     *,
     select: Collection[str] = (),
@@ -56,7 +57,9 @@ def lint(
     plan is calibrated by a peak that cannot be; bad input raises nothing.
     """
     codes = selected(select, ignore)
-    files = sources.expand(paths)
+    if isinstance(paths, (str, os.PathLike)):
+        paths = [paths]
+    files = sources.expand(os.fspath(path) for path in paths)
     unjudged: list[str] = []
     location, problem = _locate(plan, cache_dir, unjudged)
     table = None
@@ -96,7 +99,9 @@ def lint(
 def _read(files: Iterable[str], fetch: bool, progress: Callable[[int], None] | None) -> Iterator[RawExample]:
     for path in files:
         for example in sources.read(path, fetch=fetch):
-            yield example
+            # A name that is not Unicode is shown with its bytes escaped: reports and columns hold text.
+            shown = example.path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+            yield example._replace(path=shown)
             if progress is not None and example.raw is not None:
                 progress(len(example.raw) + 1)
 
@@ -160,7 +165,7 @@ def _memory(plan: Plan, counted: bool, cache_dir: str | None, unjudged: list[str
             unjudged.append("memory: --tokenizer counts tokens; name the model whose step has to fit with --model")
         return None
     try:
-        return StepMemory.of(plan, cache_dir)
+        return StepMemory.of(plan, cache_dir, trace=plan.budget is not None)
     except NoStepProgram as problem:
         if plan.budget is not None:
             unjudged.append(f"memory: {problem}")

@@ -88,7 +88,7 @@ def _choice(name: str) -> click.Choice[str]:
 def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Find the training examples that would run out of memory, and those a max_length would cut before the answer.
 
-    PATHS are files (JSON Lines or a JSON array, also compressed, Parquet, Arrow), folders, globs, datasets of the Hub
+    PATHS are files (JSON Lines, a JSON array, either as .gz or .zst, Parquet, Arrow), folders, globs, datasets of the Hub
     (hf:user/name[:config][:split]), - for standard input, and, with --fetch, addresses; without any, the files that
     --config names. Without PATHS, --model alone prints the memory of a step at many lengths, and the longest that fits.
 
@@ -129,6 +129,8 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         return 0
     unread = theirs.unread() if theirs is not None and not paths else []
     paths = paths or (theirs.datasets if theirs is not None else ())
+    if "" in paths:
+        raise click.UsageError("one of the files to check has no name (an unset variable?)")
     if not paths and plan.model is not None:
         return _ladder(plan, options, theirs.notes() if theirs is not None else [], unread)
     if not paths:
@@ -160,6 +162,10 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             progress=progress,
         )
     result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))
+    if options["output_format"] == "jsonl":
+        # One diagnostic a line has no place for what concerns the run as a whole.
+        for sentence in (*result.notes, *(f"not judged: {sentence}" for sentence in result.unjudged)):
+            click.echo(f"lint-dataset: {sentence}", err=True)
     _report(result, options, files)
     if options["measurements"]:
         measurements.write(result.rows, options["measurements"], files)
@@ -204,7 +210,7 @@ def _status(result: Result, fail_on: str) -> int:
 
 def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:
     """Write the report where and as the options say, wrapped and coloured for a terminal."""
-    terminal = not options["output"] and sys.stdout.isatty()
+    terminal = options["output"] in (None, "-") and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
     _place(lambda out: _write(result, options, out, color=color, width=width), options, files)
@@ -214,7 +220,7 @@ def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequ
     """Write to the file that the options name, whole or not at all, else to standard output."""
     from lint_dataset.report.place import writing
 
-    if not options["output"]:
+    if options["output"] in (None, "-"):
         write(sys.stdout)
         return
     page = io.StringIO()
@@ -272,11 +278,24 @@ def _configured() -> dict[str, Any]:
         raise ConfigError(
             f"{path}: [tool.lint-dataset] has no option {key.replace('_', '-')!r}: see lint-dataset --help"
         )
-    return {key: ",".join(value) if isinstance(value, list) else value for key, value in table.items()}
+    numbers = {parameter.name for parameter in command.params if parameter.type is click.INT}
+    for key in sorted(table.keys() & numbers):
+        if type(table[key]) is not int:
+            name = key.replace("_", "-")
+            raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be a whole number, not {table[key]!r}")
+    return {key: ",".join(map(str, value)) if isinstance(value, list) else value for key, value in table.items()}
+
+
+def _write_no_more() -> None:
+    """Send what is still to be written to standard output nowhere, so that nothing fails at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script. A setting that cannot be is one line and exit status 2."""
+    """The console script. A setting that cannot be, and a report that cannot be written, is one line and status 2."""
+    if sys.stdout is None:
+        print("lint-dataset: standard output is closed: there is nowhere to report to", file=sys.stderr)
+        sys.exit(2)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -287,8 +306,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = 130
     except BrokenPipeError:
         # The reader has seen enough (head, a pager that was left): nothing more can be written, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
+        _write_no_more()
+        status = 128 + 13  # as a process that SIGPIPE ends
+    except OSError as problem:
+        _write_no_more()
+        print(f"lint-dataset: the report cannot be written: {problem.strerror or problem}", file=sys.stderr)
+        status = 2
     except (click.ClickException, UsageError) as problem:
         text = problem.format_message() if isinstance(problem, click.ClickException) else str(problem)
         print(f"lint-dataset: {' '.join(text.split())}", file=sys.stderr)

@@ -54,4 +54,4 @@ def judge(judged: Judged, codes: Collection[str]) -> list[Diagnostic]:
             for row, message, remedy, data, severity in rule.check(judged):
                 path, line = paths[row].as_py(), lines[row].as_py()
                 diagnostics.append(Diagnostic(rule.code, severity or rule.severity, path, line, message, remedy, data))
-    return sorted(diagnostics, key=lambda d: (d.path, d.line, d.code, d.message))
+    return sorted(diagnostics, key=lambda d: (d.path, d.line, d.code))

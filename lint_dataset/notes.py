@@ -11,6 +11,8 @@ def notes(judged: Judged) -> list[str]:
     """The notes of one run, a sentence each, in the order to read them."""
     said: list[str] = []
     plan, memory = judged.plan, judged.memory
+    if plan.model is None and plan.tokenizer is None:
+        said.append("no model named: only files and rows were judged, not tokens, truncation or memory")
     measured = int(judged.rows.measured.sum())
     if not measured:
         return said

@@ -73,6 +73,9 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
+#: Larger than anything that is trained, and small enough for the products of a step's sizes.
+MOST = {"batch_size": 2**16, "lora_rank": 2**16, "max_length": 2**31 - 1, "budget": 2**60}
+
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
 
@@ -166,6 +169,8 @@ class Plan:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
                 raise PlanError(f"{_label(name)} must be a whole number of 1 or more, not {value!r}")
+            if value is not None and value > MOST[name]:
+                raise PlanError(f"{_label(name)} {value} is more than the {MOST[name]:,} that are reckoned with")
         if not isinstance(self.gradient_checkpointing, bool):
             raise PlanError(f"gradient-checkpointing must be true or false, not {self.gradient_checkpointing!r}")
         if self.calibrate is not None:

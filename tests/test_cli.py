@@ -147,3 +147,70 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["code"] == "J010"
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_a_file_name_that_is_no_unicode_is_judged_and_shown_escaped(tmp_path: Path) -> None:
+    name = os.fsencode(str(tmp_path)) + b"/lat\xe9.jsonl"
+    try:
+        Path(os.fsdecode(name)).write_text("{bad\n")
+    except OSError:
+        pytest.skip("this file system takes no such name")
+    for what in (os.fsdecode(name), "."):
+        done = run(what, "--output-format", "json", cwd=tmp_path)
+        assert done.returncode == 1, done.stderr
+        (found,) = json.loads(done.stdout)["diagnostics"]
+        assert found["path"].endswith("lat\\xe9.jsonl")
+
+
+def test_what_cannot_be_judged_is_said_beside_jsonl(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run("train.jsonl", "--budget", "36GB", "--output-format", "jsonl", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "not judged" in done.stderr
+    assert "--model" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("redirection", [">/dev/full", ">&-"])
+def test_a_report_that_cannot_be_written_is_one_line_and_status_2(redirection: str, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m lint_dataset train.jsonl {redirection}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize("option", ["--max-length", "--batch-size", "--lora-rank"])
+def test_a_number_beyond_all_reckoning_is_one_line(option: str, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run("train.jsonl", option, str(2**63), cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert option.strip("-") in done.stderr
+
+
+def test_a_path_without_a_name_is_not_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text("{bad\n")
+    assert run("", cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize("value", ["14.5", "true"])
+def test_a_length_in_pyproject_is_a_whole_number(value: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.lint-dataset]\nmax-length = {value}\n")
+    done = run("--show-plan", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "max-length" in done.stderr
+
+
+def test_python_takes_one_path_or_many(tmp_path: Path) -> None:
+    from lint_dataset import Plan, lint
+
+    path = tmp_path / "bad.jsonl"
+    path.write_text("{bad\n")
+    for paths in (path, str(path), [path], [str(path)]):
+        assert [d.code for d in lint(paths, Plan(), use_cache=False).diagnostics] == ["J010"]

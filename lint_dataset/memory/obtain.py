@@ -24,21 +24,31 @@ class NoStepProgram(Exception):
         self.reason, self.remedy = reason, remedy
 
 
-def obtain(plan: Plan, cache_dir: str | os.PathLike[str] | None = None) -> tuple[Recipe, tuple[StepProgram, ...]]:
+def obtain(
+    plan: Plan, cache_dir: str | os.PathLike[str] | None = None, *, trace: bool = True
+) -> tuple[Recipe, tuple[StepProgram, ...]]:
     """The recipe of a plan that names a model, and its step programs, one per class of steps.
 
-    They are shipped, or in the user's cache, or traced now, which says so on standard error and keeps them there.
+    They are shipped, or in the user's cache, or, if ``trace`` says so, traced now, which says so on standard error and
+    keeps them there.
     Raises ``NoStepProgram``.
     """
     recipe = Recipe.of(plan)
     known = find(recipe.model)
     if known is not None:
         recipe = replace(recipe, model=known.alias)
-    return recipe, store.load(recipe, cache_dir) or _trace(recipe, cache_dir)
+    programs = store.load(recipe, cache_dir)
+    if programs is None and not trace:
+        raise NoStepProgram(_missing(recipe), "name a --budget to have one traced")
+    return recipe, programs or _trace(recipe, cache_dir)
+
+
+def _missing(recipe: Recipe) -> str:
+    return f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
 
 
 def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
-    what = f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
+    what = _missing(recipe)
     if find_spec("torch") is None or find_spec("peft") is None:
         raise NoStepProgram(what, "pip install 'lint-dataset[trace]' traces one from the model's own code")
     from lint_dataset.memory.trace import TraceError, trace

@@ -77,14 +77,14 @@ class StepMemory:
         self.reading = self._calibrated(plan.calibrate) if plan.calibrate is not None else self._plain()
 
     @classmethod
-    def of(cls, plan: Plan, cache_dir: str | os.PathLike[str] | None = None) -> StepMemory:
+    def of(cls, plan: Plan, cache_dir: str | os.PathLike[str] | None = None, *, trace: bool = True) -> StepMemory:
         """The memory of a plan that names a model.
 
-        Its step program is shipped, or in the user's cache (under ``cache_dir`` if given), or traced now where torch
-        and peft are installed, which says so on standard error. Raises ``NoStepProgram``, and ``UsageError`` where the
-        plan is calibrated by a peak that cannot be one of its steps.
+        Its step program is shipped, or in the user's cache (under ``cache_dir`` if given), or, if ``trace`` says so,
+        traced now where torch and peft are installed, which says so on standard error. Raises ``NoStepProgram``, and
+        ``UsageError`` where the plan is calibrated by a peak that cannot be one of its steps.
         """
-        recipe, programs = obtain(plan, cache_dir)
+        recipe, programs = obtain(plan, cache_dir, trace=trace)
         return cls(plan, recipe, programs)
 
     def rows(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Table:

@@ -80,7 +80,7 @@ def _table(ladder: Ladder) -> list[str]:
 def _fits(ladder: Ladder) -> str:
     budget = format_bytes(ladder.plan.budget or 0)
     if ladder.longest_that_fits is None:
-        return f"no length at all fits {budget}: choose another method, a smaller model or a larger budget"
+        return f"no length fits {budget} for certain: choose another method, a smaller model or a larger budget"
     if ladder.longest_that_fits == ladder.context:
         return f"every length up to the model's {ladder.context:,} tokens fits {budget}"
     return f"max_length {ladder.longest_that_fits:,} is the longest that fits {budget}"

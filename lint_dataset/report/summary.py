@@ -115,7 +115,7 @@ def _parts(parts: Mapping[str, int]) -> str:
 
 def _fits(fits: Fits, about: str) -> str:
     if fits.tokens is None:
-        return "no length at all fits this budget: choose another method, a smaller model or a larger budget"
+        return "no length fits this budget for certain: choose another method, a smaller model or a larger budget"
     losses = []
     if fits.cut:
         losses.append(f"cut {_count(fits.cut, 'example', about)} inside an answer")

@@ -32,7 +32,7 @@ def _step(judged: Judged, row: int) -> str:
 def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
     """The finding of one row, with the numbers and what would fit."""
     peak, fits = int(memory.peak[row]), memory.longest_that_fits
-    advice = "No example of any length fits this plan: choose another method, a smaller model or a larger budget."
+    advice = "No length fits this plan for certain: choose another method, a smaller model or a larger budget."
     if fits is not None:
         audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
         advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."

@@ -71,6 +71,8 @@ def _plain(path: str) -> str:
 def _local(path: str) -> Iterator[RawExample]:
     # Opening a pipe or a device can wait for ever, and none of them can be linted twice alike.
     if not stat.S_ISREG(os.stat(path).st_mode):
+        if os.path.isdir(path):
+            os.listdir(path)  # says if it cannot be read
         problem = "folder" if os.path.isdir(path) else "not_a_file"
         yield about_file(path, Fault("J001", {"problem": problem}))
         return

@@ -12,16 +12,20 @@ _GLANCE = 2**16
 
 
 def in_folder(folder: str) -> list[str]:
-    """The files and saved datasets with rows, at any depth but in no hidden folder; or the folder, if it is one."""
+    """The files and saved datasets with rows, at any depth but in no hidden folder; or the folder, if it is one.
+
+    A folder inside that cannot be read is given too, so that reading it says so.
+    """
     if place_of(folder) is not None:
         return [folder]
-    found = []
-    for place, folders, names in os.walk(folder):
+    found: list[str] = []
+    unreadable: list[OSError] = []
+    for place, folders, names in os.walk(folder, onerror=unreadable.append):
         datasets = [name for name in folders if place_of(os.path.join(place, name)) is not None]
         found += [os.path.join(place, name) for name in datasets]
         folders[:] = [name for name in folders if not name.startswith(".") and name not in datasets]
         found += [path for name in names if _holds_rows(path := os.path.join(place, name), name)]
-    return found
+    return [*found, *(str(error.filename) for error in unreadable)]
 
 
 def _holds_rows(path: str, name: str) -> bool:

@@ -135,7 +135,7 @@ def test_a_run_with_a_tokenizer_alone_speaks_of_what_cuts_and_not_of_memory() ->
 def test_no_length_that_fits_is_said() -> None:
     made = result()
     summary = dataclasses.replace(made.summary, longest_that_fits=Fits(None, 0, 0))
-    assert "no length at all fits" in written(dataclasses.replace(made, summary=summary))
+    assert "no length fits" in written(dataclasses.replace(made, summary=summary))
 
 
 def test_colour_changes_nothing_but_colour() -> None:
