@@ -88,8 +88,8 @@ def _choice(name: str) -> click.Choice[str]:
 def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -> int:
     """Find the training examples that would run out of memory, and those a max_length would cut before the answer.
 
-    PATHS are files (JSON Lines, a JSON array, either as .gz or .zst, Parquet, Arrow), folders, globs, datasets of the Hub
-    (hf:user/name[:config][:split]), - for standard input, and, with --fetch, addresses; without any, the files that
+    PATHS are files (JSON Lines, a JSON array, either as .gz or .zst, Parquet, Arrow), folders, globs, datasets of the
+    Hub (hf:user/name[:config][:split]), - for standard input, and, with --fetch, addresses; without any, the files that
     --config names. Without PATHS, --model alone prints the memory of a step at many lengths, and the longest that fits.
 
     Every option can stand in [tool.lint-dataset] of pyproject.toml; --config wins over it, and the command line over

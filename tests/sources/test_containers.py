@@ -112,4 +112,5 @@ def test_the_cache_knows_the_rows_of_a_table(fetched: Callable[[str], Path], tmp
 def test_the_command_reads_a_pipe() -> None:
     command = [sys.executable, "-m", "lint_dataset", "-"]
     run = subprocess.run(command, input=b'{"text": "a"}\n{"text": "b",}\n', capture_output=True, check=False)
-    assert (run.returncode, run.stdout.splitlines()[0][:15]) == (1, b"<stdin>:2: J010"), run
+    assert run.returncode == 1, run
+    assert b"\n<stdin>:2: J010" in run.stdout
