@@ -74,7 +74,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 #: Larger than anything that is trained, and small enough for the products of a step's sizes.
-MOST = {"batch_size": 2**16, "lora_rank": 2**16, "max_length": 2**31 - 1, "budget": 2**60}
+MOST = {"batch_size": 2**16, "lora_rank": 2**16, "max_length": 2**31 - 1, "budget": 2**60, "machine_memory": 2**60}
 
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
