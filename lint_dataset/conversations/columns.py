@@ -47,7 +47,7 @@ def prompt_faults(row: dict[str, Any]) -> list[Fault]:
 
 
 def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
-    """A system prompt in a column of its own is not read beside a ``messages`` list."""
+    """A system prompt in a column of its own is not read beside a list of turns."""
     system = row.get("system")
     if not isinstance(system, str) or not system.strip() or any(message.role == "system" for message in messages):
         return []

@@ -78,7 +78,7 @@ def lay_out(conversation: Conversation, family: Family, folder: str) -> Layout |
         layout.turns.append((message.role, start, end, layout.here(), message.trained))
         if not inside:
             layout.known += template.after
-        if answers:
+        if answers and index >= (conversation.completion or 0):
             layout.answers.append(index)
     if conversation.completion is not None and conversation.completion < len(messages):
         layout.completion = conversation.completion

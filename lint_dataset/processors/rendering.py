@@ -83,7 +83,10 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
             text=longer,
             add_special_tokens=processor.adds_special_tokens(longer),
             turns=turns,
-            answers=[i for i, turn in enumerate(turns) if turn.role in ("assistant", "model")],
+            # What an assistant says in the prompt of a prompt/completion row is not learnt.
+            answers=[
+                i for i, turn in enumerate(turns) if turn.role in ("assistant", "model") and i >= (completion or 0)
+            ],
             media=found,
             said=[(number, moved(start), moved(end)) for number, start, end in texts.said],
             completion=turns[completion].start if completion is not None and completion < len(turns) else None,

@@ -110,10 +110,9 @@ def test_sharegpt_roles_and_tools() -> None:
         ],
         "tools": "[]",
     }
-    conversation = clean(row, "S007")
+    conversation = clean(row, "S007", "S010")
     assert conversation.family == "sharegpt"
     assert [message.template for message in conversation.messages] == [
-        {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Weather?"},
         {
             "role": "assistant",
@@ -123,7 +122,7 @@ def test_sharegpt_roles_and_tools() -> None:
         {"role": "tool", "content": "rain"},
         {"role": "assistant", "content": "Rain."},
     ]
-    assert [message.has_tool_calls for message in conversation.messages] == [False, False, True, False, False]
+    assert [message.has_tool_calls for message in conversation.messages] == [False, True, False, False]
 
 
 def test_sharegpt_with_the_roles_of_templates() -> None:

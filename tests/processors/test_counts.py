@@ -179,3 +179,20 @@ def test_a_processor_begins_a_sequence_that_its_template_does_not_begin(gemma3n)
     assert ids[:2] == [2, 105]
     assert row["tokens"] == len(ids)
     assert decoded(processor, ids, row["answers"][0]) == "hello<end_of_turn>"
+
+
+def test_what_is_said_in_the_prompt_of_a_completion_is_no_answer(gemma3n) -> None:
+    """TRL's completion mask is 0 there."""
+    row = {"prompt": chat("a", "b", "c"), "completion": [{"role": "assistant", "content": "d"}]}
+    (found,) = measured(gemma3n, [row])
+    (answer,) = found["answers"]
+    ids = ids_of(gemma3n, [*row["prompt"], *row["completion"]])
+    assert decoded(gemma3n, ids, answer) == "d<end_of_turn>"
+    assert found["completion"] == answer["start"]
+
+
+def test_a_system_column_beside_sharegpt_turns_is_not_counted_and_said(gemma3n) -> None:
+    turns = [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}]
+    (found,) = measured(gemma3n, [{"conversations": turns, "system": "Be brief."}])
+    assert found["tokens"] == len(ids_of(gemma3n, chat("hi", "hello")))
+    assert "S010" in found["codes"]

@@ -10,10 +10,10 @@ from typing import Any
 
 from lint_dataset.conversations.chat import content_of, message_of, role_meant, trained_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, tools_of
+from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of
 from lint_dataset.conversations.faults import key_names, name_of, type_name
 from lint_dataset.conversations.registry import Converted, family
-from lint_dataset.conversations.shape import Conversation, Message, Part
+from lint_dataset.conversations.shape import Conversation, Message
 from lint_dataset.faults import Fault
 
 _CALLS = ("function_call", "tool_call")
@@ -21,7 +21,7 @@ _CALLS = ("function_call", "tool_call")
 
 @family("sharegpt", keys=(("conversations",),), order=30)
 def convert(row: dict[str, Any]) -> Converted:
-    """Turns with the roles that templates know; a ``system`` column becomes the first message."""
+    """Turns with the roles that templates know. TRL does not read a ``system`` column beside them, so it is said."""
     items = row["conversations"]
     if not isinstance(items, list):
         return None, [Fault("S003", {"field": "conversations", "got": type_name(items), "expected": "array"})]
@@ -41,10 +41,7 @@ def convert(row: dict[str, Any]) -> Converted:
     faults += found + label_faults(row)
     if broken:
         return None, faults
-    faults += turn_faults(tuple(messages), row) + media_faults(row, messages)
-    system = row.get("system")
-    if isinstance(system, str) and system and messages[0].role != "system":
-        messages.insert(0, Message("system", (Part("text", system),), {"role": "system", "content": system}))
+    faults += turn_faults(tuple(messages), row) + system_faults(row, messages) + media_faults(row, messages)
     return Conversation("sharegpt", tuple(messages), tools), faults
 
 
