@@ -50,7 +50,8 @@ class Estimates:
         return (
             f"tokens (≈) are estimated as the {self.family} family counts, to within {self.width() / 2:.0%} either way "
             f"in at least 95 of 100 rows, because {problem.message}. What depends on them is a possible finding, a "
-            f"warning, and an error only where even the low end is too long. For exact counts {problem.remedy}"
+            f"warning, and an error only where even the low end is too long; what the model's chat template does "
+            f"with the rows is not judged. For exact counts {problem.remedy}"
         )
 
     def width(self) -> float:

@@ -15,10 +15,18 @@ def possible(low: Sequence[Diagnostic], likely: Sequence[Diagnostic], high: Sequ
     """The findings of examples judged three times: with the fewest, the likely and the most tokens they may have.
 
     A finding that depends on tokens keeps its severity only where its row has it even with the fewest; otherwise it
-    is possible, a warning at most. ``data`` says so: ``certain``. A row that is found only with the most tokens is
-    reported as it is found then. Sorted by path, line and code.
+    is possible, a warning at most. A cut inside an answer (T002) is certain only where the row has one answer, or
+    where the most tokens cut inside the same one: otherwise it may fall between two answers. ``data`` says so:
+    ``certain``. A row that is found only with the most tokens is reported as it is found then. Sorted by path, line
+    and code.
     """
     certain = {_key(diagnostic) for diagnostic in low}
+    cut_at_most = {_cut(diagnostic) for diagnostic in high}
+    certain -= {
+        _key(diagnostic)
+        for diagnostic in (*low, *likely)
+        if diagnostic.code == "T002" and diagnostic.data.get("of") != 1 and _cut(diagnostic) not in cut_at_most
+    }
     found = [diagnostic for diagnostic in likely if not _by_tokens(diagnostic)]
     counted = [diagnostic for diagnostic in likely if _by_tokens(diagnostic)]
     known = {_key(diagnostic) for diagnostic in counted}
@@ -43,6 +51,10 @@ def _by_tokens(diagnostic: Diagnostic) -> bool:
 
 def _key(diagnostic: Diagnostic) -> tuple[str, int, str]:
     return diagnostic.path, diagnostic.line, diagnostic.code
+
+
+def _cut(diagnostic: Diagnostic) -> tuple[str, int, str, object]:
+    return *_key(diagnostic), diagnostic.data.get("answer")
 
 
 def _family(diagnostic: Diagnostic) -> tuple[str, int, str]:

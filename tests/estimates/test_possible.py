@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from lint_dataset.diagnostics import Diagnostic, Severity
 from lint_dataset.estimates.possible import possible
 
 
 def found(code: str, line: int = 1, severity: Severity = "error", message: str = "m") -> Diagnostic:
-    return Diagnostic(code, severity, "d.jsonl", line, message, "Do it.", {"tokens": 7})
+    return Diagnostic(code, severity, "d.jsonl", line, message, "Do it.", {"tokens": 7, "answer": 1, "of": 1})
 
 
 def codes(diagnostics: list[Diagnostic]) -> list[tuple[str, str]]:
@@ -24,7 +26,7 @@ def test_what_only_the_likely_number_has_is_possible() -> None:
     assert (only.severity, only.message, only.data) == (
         "warning",
         "possible: m",
-        {"tokens": 7, "estimated": True, "certain": False},
+        {"tokens": 7, "answer": 1, "of": 1, "estimated": True, "certain": False},
     )
 
 
@@ -55,3 +57,11 @@ def test_findings_that_no_token_decides_are_untouched() -> None:
 def test_rows_do_not_vouch_for_one_another() -> None:
     result = possible([found("O001", 2)], [found("O001", 1), found("O001", 2)], [])
     assert [(d.line, d.severity) for d in result] == [(1, "warning"), (2, "error")]
+
+
+def test_a_cut_that_may_fall_between_two_answers_is_not_certain() -> None:
+    def cut(answer: int) -> Diagnostic:
+        return dataclasses.replace(found("T002"), data={"tokens": 7, "answer": answer, "of": 9})
+
+    assert codes(possible([cut(5)], [cut(5)], [cut(4)])) == [("T002", "warning")]
+    assert codes(possible([cut(5)], [cut(5)], [cut(5)])) == [("T002", "error")]

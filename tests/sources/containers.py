@@ -61,14 +61,14 @@ def _pushed(rows: Rows, path: Path) -> None:
 
 CONTAINERS: dict[str, Callable[[Rows, Path], Any]] = {
     "train.jsonl": lambda rows, path: path.write_bytes(lines(rows)),
-    "train.ndjson.gz": lambda rows, path: path.write_bytes(gzip.compress(lines(rows))),
+    "train.ndjson.gz": lambda rows, path: path.write_bytes(gzip.compress(lines(rows), mtime=0)),
     # Two members, as `cat a.gz b.gz` makes them.
     "train.jsonl.gz": lambda rows, path: path.write_bytes(
-        gzip.compress(lines(rows[:2])) + gzip.compress(lines(rows[2:]))
+        gzip.compress(lines(rows[:2]), mtime=0) + gzip.compress(lines(rows[2:]))
     ),
     "train.jsonl.zst": lambda rows, path: path.write_bytes(zstd(lines(rows[:2])) + zstd(lines(rows[2:]))),
     "train.json": lambda rows, path: path.write_bytes(array(rows)),
-    "train.json.gz": lambda rows, path: path.write_bytes(gzip.compress(array(rows))),
+    "train.json.gz": lambda rows, path: path.write_bytes(gzip.compress(array(rows), mtime=0)),
     "lines.json": lambda rows, path: path.write_bytes(lines(rows)),
     "train.parquet": _parquet,
     "pushed.parquet": _pushed,

@@ -26,7 +26,7 @@ def whole(name: str, folder: Path) -> bytes:
     """A good file of this kind."""
     if name.endswith((".gz", ".zst", ".json")):
         text = array(TEXTS) if ".json." in name or name.endswith(".json") else lines(TEXTS)
-        return gzip.compress(text) if name.endswith(".gz") else zstd(text) if name.endswith(".zst") else text
+        return gzip.compress(text, mtime=0) if name.endswith(".gz") else zstd(text) if name.endswith(".zst") else text
     container = {"t.parquet": "train.parquet", "t.arrow": "stream.arrow", "t.feather": "file.arrow"}[name]
     CONTAINERS[container](ROWS, folder / "whole")
     return (folder / "whole").read_bytes()
