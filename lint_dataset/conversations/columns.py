@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from lint_dataset.conversations.faults import type_name
+from lint_dataset.conversations.faults import key_names, type_name
 from lint_dataset.conversations.shape import Message
 from lint_dataset.faults import Fault
 
@@ -15,6 +15,14 @@ _MEDIA_COLUMNS = {
     "image": ("images", "image"),
     "video": ("videos", "video"),
 }
+#: What ``apply_chat_template`` or the trainer's call of it already has a meaning for: given once more it fails, or
+#: something else than a variable of the template changes.
+_RESERVED = frozenset({
+    "self", "input", "processing_class", "conversation", "conversations", "messages", "tools", "chat_template",
+    "add_generation_prompt", "continue_final_message", "tokenize", "padding", "truncation", "max_length",
+    "return_tensors", "return_dict", "return_assistant_tokens_mask", "tokenizer_kwargs", "processor_kwargs",
+    "sanitize_control_tokens", "load_audio_from_video",
+})  # fmt: skip
 
 
 def tools_of(row: dict[str, Any]) -> tuple[list[Any] | None, list[Fault]]:
@@ -34,6 +42,21 @@ def tools_of(row: dict[str, Any]) -> tuple[list[Any] | None, list[Fault]]:
     if not all(isinstance(tool, dict) for tool in tools):
         return None, [Fault("S005", {"problem": "tool_not_object"})]
     return tools or None, []
+
+
+def variables_of(row: dict[str, Any]) -> tuple[dict[str, Any] | None, list[Fault]]:
+    """What a row gives its chat template to know, in ``chat_template_kwargs``; None where that is nothing.
+
+    A null is a fault too: TRL takes the column apart wherever it is there. Reserved names are left out, with a fault.
+    """
+    if "chat_template_kwargs" not in row:
+        return None, []
+    given = row["chat_template_kwargs"]
+    if not isinstance(given, dict):
+        return None, [Fault("S012", {"problem": "not_object", "got": type_name(given)})]
+    reserved = [key for key in given if key in _RESERVED]
+    faults = [Fault("S012", {"problem": "reserved", "names": key_names(reserved)})] if reserved else []
+    return {key: value for key, value in given.items() if key not in _RESERVED} or None, faults
 
 
 def label_faults(row: dict[str, Any]) -> list[Fault]:

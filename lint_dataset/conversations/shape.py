@@ -50,7 +50,8 @@ class Conversation:
     ``family`` names the schema family. Rows that are plain text (family ``text``, and prompt/completion given as
     strings) have ``text`` and no messages: a trainer tokenizes the text as it is and appends the end-of-sequence token
     unless the text ends with it. ``completion`` is where the completion starts, where the row has one: the character
-    for strings, the index of the message for message lists.
+    for strings, the index of the message for message lists. ``variables`` are what the row itself gives its template to
+    know (``chat_template_kwargs``), None where it gives nothing.
     """
 
     family: str
@@ -58,3 +59,4 @@ class Conversation:
     tools: list[Any] | None = None
     text: str | None = None
     completion: int | None = None
+    variables: dict[str, Any] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lint_dataset.conversations import Conversation, Part
@@ -25,18 +26,18 @@ def check(
     Fills ``texts.lost_media``.
     """
     faults = []
-    if conversation.tools and _same(processor, messages, None, plain):
+    if conversation.tools and _same(processor, messages, replace(conversation, tools=None), plain):
         faults.append(Fault("M106", {"tools": len(conversation.tools)}))
     callers = [index for index, message in enumerate(conversation.messages) if message.has_tool_calls]
     for index in callers:
         without = {key: value for key, value in messages[index].items() if key not in ("tool_calls", "function_call")}
-        if _same(processor, [*messages[:index], without, *messages[index + 1 :]], conversation.tools, plain):
+        if _same(processor, [*messages[:index], without, *messages[index + 1 :]], conversation, plain):
             faults.append(Fault("M107", place(conversation, index)))
     faults += _media_lost(conversation, messages, plain, texts, processor)
     for index, message in enumerate(messages):
         if message.get("content") is None and "None" in _outside(plain, texts):
             filled = [*messages[:index], {**message, "content": ""}, *messages[index + 1 :]]
-            if _count(processor, filled, conversation.tools) < plain.count("None"):
+            if _count(processor, filled, conversation) < plain.count("None"):
                 faults.append(Fault("M105", place(conversation, index)))
     return faults
 
@@ -97,19 +98,19 @@ def _is_lost(
         return part.kind not in processor.expansion.slots
     at = next(i for i, other in enumerate(message.parts) if other is part)
     without = {**template, "content": [*content[:at], *content[at + 1 :]]}
-    return _same(processor, [*messages[: number - 1], without, *messages[number:]], conversation.tools, plain)
+    return _same(processor, [*messages[: number - 1], without, *messages[number:]], conversation, plain)
 
 
-def _same(processor: Processor, messages: list[dict[str, Any]], tools: list[Any] | None, plain: str) -> bool:
+def _same(processor: Processor, messages: list[dict[str, Any]], conversation: Conversation, plain: str) -> bool:
     try:
-        return processor.render(messages, tools) == plain
+        return processor.render(messages, conversation.tools, conversation.variables) == plain
     except Exception:  # the template asks for it: then it is not ignored
         return False
 
 
-def _count(processor: Processor, messages: list[dict[str, Any]], tools: list[Any] | None) -> float:
+def _count(processor: Processor, messages: list[dict[str, Any]], conversation: Conversation) -> float:
     try:
-        return processor.render(messages, tools).count("None")
+        return processor.render(messages, conversation.tools, conversation.variables).count("None")
     except Exception:
         return float("inf")
 

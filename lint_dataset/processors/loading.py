@@ -74,11 +74,17 @@ class Processor:
         return frozenset(id_ for id_, token in added if token.special) | frozenset(self.tokenizer.all_special_ids)
 
     def render(
-        self, messages: list[dict[str, Any]], tools: list[Any] | None = None, add_generation_prompt: bool = False
+        self,
+        messages: list[dict[str, Any]],
+        tools: list[Any] | None = None,
+        variables: dict[str, Any] | None = None,
+        add_generation_prompt: bool = False,
     ) -> str:
-        """The text of a conversation. Raises whatever the template raises."""
+        """The text of a conversation. ``variables`` are more for the template to know. Raises whatever that raises."""
         holder: Any = self.whole if getattr(self.whole, "chat_template", None) else self.tokenizer
-        extra: dict[str, Any] = {} if tools is None else {"tools": tools}
+        extra: dict[str, Any] = dict(variables or {})
+        if tools is not None:
+            extra["tools"] = tools
         text = holder.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=add_generation_prompt, **extra
         )

@@ -73,9 +73,11 @@ class MistralTokenizer:
         tokenize: bool = False,
         add_generation_prompt: bool = False,
         tools: list[Any] | None = None,
+        **asked: Any,
     ) -> str:
         """The text of a conversation. Its tokens are kept for ``encode_batch``. Raises what mistral-common raises."""
-        asked: dict[str, Any] = {} if tools is None else {"tools": tools}
+        if tools is not None:
+            asked["tools"] = tools
         ids = self._backend.apply_chat_template(
             messages, tokenize=True, return_dict=False, add_generation_prompt=add_generation_prompt, **asked
         )

@@ -63,7 +63,7 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
         return None, [Fault("M112", {})]
     messages = [message.template for message in conversation.messages]
     try:
-        text = processor.render(messages, conversation.tools)
+        text = processor.render(messages, conversation.tools, conversation.variables)
     except Exception as error:  # a template raises whatever it likes
         return None, [Fault("M101", {"error": type(error).__name__, "says": guard.first_line(error)})]
     texts = locate(conversation, messages, text, processor)

@@ -75,7 +75,7 @@ def _by_markers(
         tries = [None, *range(len(messages))]
         for only in tries:
             marked = Marked(messages, plain, only)
-            same, spans, lists = _render_marked(marked, conversation.tools, plain, processor)
+            same, spans, lists = _render_marked(marked, conversation, plain, processor)
             if same:
                 found += [(marked.texts[number], span) for number, span in sorted(spans.items())]
                 printed |= {marked.texts[number].message for number in lists}
@@ -98,10 +98,10 @@ def _by_markers(
 
 
 def _render_marked(
-    marked: Marked, tools: list[Any] | None, plain: str, processor: Processor
+    marked: Marked, conversation: Conversation, plain: str, processor: Processor
 ) -> tuple[bool, dict[int, Span], set[int]]:
     try:
-        render = processor.render(marked.messages, tools)
+        render = processor.render(marked.messages, conversation.tools, conversation.variables)
     except Exception:  # a template that counts characters may refuse the markers
         return False, {}, set()
     text, spans, printed = marked.read(render)
@@ -175,7 +175,8 @@ def _prompt_end(
     """How far the render agrees with the messages before one, asked for an answer if that is one."""
     answers = conversation.messages[index].role in ASSISTANTS
     try:
-        return common_prefix(processor.render(messages[:index], conversation.tools, answers), plain)
+        asked = processor.render(messages[:index], conversation.tools, conversation.variables, answers)
+        return common_prefix(asked, plain)
     except Exception:  # no message before it, or a shorter conversation that the template refuses
         return 0
 
@@ -190,7 +191,7 @@ def _answer_end(
 ) -> int:
     """Where an answer without an end marker ends: as far as the render agrees with a conversation that ends here."""
     try:
-        ending = processor.render(messages[: index + 1], conversation.tools)
+        ending = processor.render(messages[: index + 1], conversation.tools, conversation.variables)
     except Exception:  # a shorter conversation that the template refuses
         return 0
     return len(plain[: min(following, common_prefix(ending, plain))].rstrip())

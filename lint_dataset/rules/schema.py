@@ -243,3 +243,23 @@ def _prompt_without_completion(judged: Judged) -> Iterator[Finding]:
     for row, data in _first_of_each_file(judged, "S011"):
         message = f'TRL takes the row for prompt/completion because of "prompt", and fails ({_rows(data)})'
         yield Finding(row, message, 'Drop or rename the column: dataset.remove_columns("prompt").', data)
+
+
+@rule(
+    "S012",
+    "template-variables",
+    "error",
+    what="chat_template_kwargs is no object, or holds a name that the trainer itself gives to apply_chat_template.",
+    why="TRL passes the column on (**kwargs): it stops at a null or a string, and at a name that is given twice.",
+    remedy="Write an object of variables that the chat template knows, and {} where a row has none.",
+    example='{"messages": […], "chat_template_kwargs": "enable_thinking"}',
+)
+def _template_variables(judged: Judged) -> Iterator[Finding]:
+    for row, data in judged.faults.get("S012", ()):
+        if data["problem"] == "reserved":
+            message = f'"chat_template_kwargs" holds {_quoted(data["names"])}, which the trainer sets itself'
+            yield Finding(row, message, "Drop it: only variables of the chat template may stand there.", data)
+        elif data["got"] != "null" or judged.plan.trainer == "trl":  # the others take a null for no variables
+            got = "null" if data["got"] == "null" else _article(data["got"])
+            message = f'"chat_template_kwargs" is {got}, expected an object'
+            yield Finding(row, message, 'Write an object such as {"enable_thinking": false}, or {} for none.', data)

@@ -10,10 +10,12 @@ from lint_dataset.measurements import schema, unpack
 from lint_dataset.processors.loading import Processor
 
 
-def ids_of(processor: Processor, messages: list[dict[str, Any]], tools: list[Any] | None = None) -> list[int]:
+def ids_of(
+    processor: Processor, messages: list[dict[str, Any]], tools: list[Any] | None = None, **variables: Any
+) -> list[int]:
     """The token ids as the library gives them: a list, a batch of one, or a mapping, depending on its version."""
     holder = processor.whole or processor.tokenizer
-    options = {} if tools is None else {"tools": tools}
+    options = variables if tools is None else {**variables, "tools": tools}
     try:
         found = holder.apply_chat_template(messages, tokenize=True, **options)
     except TypeError:

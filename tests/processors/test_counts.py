@@ -196,3 +196,93 @@ def test_a_system_column_beside_sharegpt_turns_is_not_counted_and_said(gemma3n) 
     (found,) = measured(gemma3n, [{"conversations": turns, "system": "Be brief."}])
     assert found["tokens"] == len(ids_of(gemma3n, chat("hi", "hello")))
     assert "S010" in found["codes"]
+
+
+#: A template that knows a variable, in front of every turn, and in front of the answer it asks for.
+MOOD = """\
+{%- for message in messages %}
+    {{- '<|im_start|>' + message['role'] + (' in a ' + mood + ' mood' if mood is defined else '') + '\n' }}
+    {{- (message['content'] or '') }}
+    {%- for call in message['tool_calls'] or [] %}{{ call.function.name }}(){% endfor %}
+    {{- '<|im_end|>\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant' + (' in a ' + mood + ' mood' if mood is defined else '') + '\n' }}
+{%- endif %}
+"""
+GLAD = {"mood": "rather glad"}
+
+
+def test_the_template_knows_the_variables_of_a_row(with_template) -> None:
+    """Rows with and without them in one batch, in each of the schemas that TRL passes them on for."""
+    processor = with_template(MOOD)
+    messages = chat("hi", "hello", "and", "bye")
+    sharegpt = [{"from": "human" if i % 2 == 0 else "gpt", "value": m["content"]} for i, m in enumerate(messages)]
+    glad = ids_of(processor, messages, **GLAD)
+    plain = ids_of(processor, messages)
+    assert len(glad) > len(plain)
+    found = measured(
+        processor,
+        [
+            {"messages": messages, "chat_template_kwargs": GLAD},
+            {"messages": messages},
+            {"messages": messages, "chat_template_kwargs": {}},
+            {"conversations": sharegpt, "chat_template_kwargs": GLAD},
+            {"prompt": messages[:3], "completion": messages[3:], "chat_template_kwargs": GLAD},
+        ],
+    )
+    for row, ids in zip(found, [glad, plain, plain, glad, glad], strict=True):
+        assert row["tokens"] == len(ids)
+        assert not set(row["codes"]) - {"S007"}
+        said = [decoded(processor, ids, answer) for answer in row["answers"]]
+        assert said == ["hello<|im_end|>", "bye<|im_end|>"][-len(said) :]
+    assert [len(row["answers"]) for row in found] == [2, 2, 2, 2, 1]
+    asked = ids_of(processor, messages[:3], add_generation_prompt=True, **GLAD)
+    assert found[4]["completion"] == len(asked)
+
+
+def test_what_a_template_leaves_out_is_asked_with_the_variables_of_a_row(with_template) -> None:
+    """Or every render for comparison would differ, and nothing would be found to be lost."""
+    processor = with_template(MOOD)
+    call = {"type": "function", "function": {"name": "look", "arguments": {}}}
+    messages = [*chat("hi"), {"role": "assistant", "content": None, "tool_calls": [call]}]
+    row = {"messages": messages, "tools": [call["function"]], "chat_template_kwargs": GLAD}
+    (found,) = measured(processor, [row])
+    ids = ids_of(processor, messages, **GLAD)
+    assert found["codes"] == ["M106"]
+    assert [decoded(processor, ids, answer) for answer in found["answers"]] == ["look()<|im_end|>"]
+
+
+def test_a_multimodal_processor_knows_the_variables_of_a_row(gemma3n) -> None:
+    import copy
+
+    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors.loading import Processor
+
+    whole = copy.copy(gemma3n.whole)
+    whole.chat_template = gemma3n.template + "{{- mood if mood is defined }}"
+    processor = Processor(gemma3n.tokenizer, whole, Expansion.of(whole, gemma3n.tokenizer, None))
+    (found,) = measured(processor, [{"messages": chat("hi", "hello"), "chat_template_kwargs": {"mood": "glad"}}])
+    ids = ids_of(gemma3n, chat("hi", "hello"))
+    glad = gemma3n.tokenizer("glad", add_special_tokens=False)["input_ids"]
+    assert found["tokens"] == len(ids) + len(glad)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "glad", 1, [GLAD], *({name: "x", **GLAD} for name in ("self", "messages", "tools", "tokenize", "padding",
+     "add_generation_prompt", "chat_template", "conversation", "return_dict", "processor_kwargs"))],
+)  # fmt: skip
+def test_variables_that_trl_stops_at_are_a_fault_and_no_crash(given, with_template) -> None:
+    processor = with_template(MOOD)
+    messages = chat("hi", "hello")
+    (found,) = measured(processor, [{"messages": messages, "chat_template_kwargs": given}])
+    assert found["codes"] == ["S012"]
+    assert found["tokens"] == len(ids_of(processor, messages, **(GLAD if isinstance(given, dict) else {})))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_variables_of_any_name_never_crash(name: str, loaded) -> None:
+    names = ("", "a b", "loop", "bos_token", "caller", "documents", "namespace", "raise_exception", "date_string")
+    rows = [{"messages": chat("a", "b"), "chat_template_kwargs": {key: value}} for key in names for value in (1, None)]
+    assert len(measured(loaded(name), rows)) == len(rows)

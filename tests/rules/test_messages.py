@@ -60,6 +60,8 @@ def calling(function: Any) -> dict[str, Any]:
         (chat(USER, ANSWER, images="a.png"), "S003", "error", '"images" is a string', "list"),
         (chat(USER, ANSWER, label=False), "S009", "warning", "bad one", "KTO"),
         (chat(USER, ANSWER, system="Add."), "S010", "warning", "not trained with", '"role": "system"'),
+        (chat(USER, ANSWER, chat_template_kwargs="x"), "S012", "error", "is a string, expected an object", "{}"),
+        (chat(USER, ANSWER, chat_template_kwargs={"tools": []}), "S012", "error", 'holds "tools"', "Drop"),
         (chat("hi", ANSWER), "M001", "error", "message 1 is a string", "object"),
         (chat({"content": "hi"}, ANSWER), "M002", "error", 'message 1 has no "role"', "who speaks"),
         (chat({"role": None, "content": "hi"}, ANSWER), "M002", "error", '"role" of message 1 is null', "who speaks"),
@@ -190,3 +192,9 @@ def test_long_names_are_shortened(tmp_path: Path) -> None:
     assert len(finding.message) < 200
     (finding,) = find(tmp_path, lines({f"{i}" * 60: i for i in range(1, 100)}))
     assert len(finding.message) < 1000
+
+
+def test_variables_that_are_null_break_trl_alone(tmp_path: Path) -> None:
+    content = lines(chat(USER, ANSWER, chat_template_kwargs=None), {"prompt": "a", "completion": "b"})
+    assert [(f.line, f.code, f.severity) for f in find(tmp_path, content, "trl")] == [(1, "S012", "error")]
+    assert find(tmp_path, content, "hf") == []

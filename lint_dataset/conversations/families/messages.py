@@ -6,7 +6,7 @@ from typing import Any
 
 from lint_dataset.conversations.chat import messages_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of
+from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of, variables_of
 from lint_dataset.conversations.faults import type_name
 from lint_dataset.conversations.registry import Converted, family
 from lint_dataset.conversations.shape import Conversation
@@ -23,8 +23,9 @@ def convert(row: dict[str, Any]) -> Converted:
         return None, [Fault("S004", {"field": "messages"})]
     messages, faults = messages_of(items)
     tools, found = tools_of(row)
-    faults += found + label_faults(row)
+    variables, more = variables_of(row)
+    faults += found + more + label_faults(row)
     if messages is None:
         return None, faults
     faults += turn_faults(messages, row) + system_faults(row, messages) + media_faults(row, messages)
-    return Conversation("messages", messages, tools), faults
+    return Conversation("messages", messages, tools, variables=variables), faults

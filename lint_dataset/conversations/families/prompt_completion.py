@@ -6,7 +6,7 @@ from typing import Any
 
 from lint_dataset.conversations.chat import messages_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, tools_of
+from lint_dataset.conversations.columns import label_faults, media_faults, tools_of, variables_of
 from lint_dataset.conversations.faults import type_name
 from lint_dataset.conversations.registry import Converted, family
 from lint_dataset.conversations.shape import Conversation
@@ -28,7 +28,8 @@ def convert(row: dict[str, Any]) -> Converted:
 
 
 def _strings(prompt: str, completion: str, row: dict[str, Any]) -> Converted:
-    faults = label_faults(row)
+    # Without a template there is nobody to know its variables, but TRL takes them apart all the same.
+    faults = variables_of(row)[1] + label_faults(row)
     if not completion.strip():
         faults.append(Fault("M009", {"message": None, "field": "completion"}))
     return Conversation("prompt-completion", text=prompt + completion, completion=len(prompt)), faults
@@ -42,11 +43,12 @@ def _lists(prompt: list[Any], completion: list[Any], row: dict[str, Any]) -> Con
     answers, found = messages_of(completion, first=len(prompt) + 1)
     faults += found
     tools, found = tools_of(row)
-    faults += found + label_faults(row)
+    variables, more = variables_of(row)
+    faults += found + more + label_faults(row)
     if questions is None or answers is None:
         return None, faults
     # Only the completion is trained on: an answer in the prompt is context, and so is judged as such.
     faults += turn_faults(answers, row, first=len(prompt) + 1)
     messages = questions + answers
     faults += media_faults(row, messages)
-    return Conversation("prompt-completion", messages, tools, completion=len(prompt)), faults
+    return Conversation("prompt-completion", messages, tools, completion=len(prompt), variables=variables), faults

@@ -10,7 +10,7 @@ from typing import Any
 
 from lint_dataset.conversations.chat import content_of, message_of, role_meant, trained_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of
+from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of, variables_of
 from lint_dataset.conversations.faults import key_names, name_of, type_name
 from lint_dataset.conversations.registry import Converted, family
 from lint_dataset.conversations.shape import Conversation, Message
@@ -38,11 +38,12 @@ def convert(row: dict[str, Any]) -> Converted:
         else:
             messages.append(message)
     tools, found = tools_of(row)
-    faults += found + label_faults(row)
+    variables, more = variables_of(row)
+    faults += found + more + label_faults(row)
     if broken:
         return None, faults
     faults += turn_faults(tuple(messages), row) + system_faults(row, messages) + media_faults(row, messages)
-    return Conversation("sharegpt", tuple(messages), tools), faults
+    return Conversation("sharegpt", tuple(messages), tools, variables=variables), faults
 
 
 def _turn(item: Any, number: int) -> tuple[Message | None, list[Fault]]:
