@@ -97,6 +97,15 @@ def test_a_completion_begins_where_the_prompt_ends() -> None:
         assert row["answers"][0]["end"] == row["tokens"]
 
 
+def test_what_is_said_in_the_prompt_of_a_completion_is_no_answer() -> None:
+    messages = chat("a", "b", "c", "d")["messages"]
+    found = estimated([{"prompt": messages[:3], "completion": messages[3:]}], QWEN)
+    for table in (found.low, found.likely, found.high):
+        (row,) = table.to_pylist()
+        assert row["answers"] == [{"start": row["turns"][3]["start"], "end": row["turns"][3]["marker_end"]}]
+        assert row["completion"] == row["turns"][3]["start"]
+
+
 def test_what_a_source_found_wrong_is_kept() -> None:
     family = family_of(GEMMA)
     assert family is not None
