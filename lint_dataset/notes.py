@@ -21,8 +21,8 @@ def notes(judged: Judged) -> list[str]:
         cut, unseen = cut_answers(judged, limit)
         said.append(
             f"no max_length given: examples are judged whole. {plan.preset.release} cuts at {limit:,} tokens unless "
-            f"told otherwise, which would cut the end off an answer in {judged.figure(cut)} examples and hide a whole "
-            f"answer in {judged.figure(unseen)}"
+            f"told otherwise, which would cut the end off an answer (examples: {judged.figure(cut)}) and hide a whole "
+            f"one (examples: {judged.figure(unseen)})"
         )
     if memory is not None and plan.budget is None:
         highest = format_bytes(int(memory.peak.max()))

@@ -18,7 +18,7 @@ __all__ = ["NoStepProgram", "StepMemory", "Verdicts", "peak_bytes"]
 def peak_bytes(
     plan: Plan,
     tokens: int,
-    batch: int = 1,
+    batch: int | None = None,
     supervised: int | None = None,
     audio_seconds: float | None = None,
     images: int | None = None,
@@ -29,7 +29,7 @@ def peak_bytes(
 def peak_bytes(
     plan: Plan,
     tokens: ArrayLike,
-    batch: ArrayLike = 1,
+    batch: ArrayLike | None = None,
     supervised: ArrayLike | None = None,
     audio_seconds: ArrayLike | None = None,
     images: ArrayLike | None = None,
@@ -39,14 +39,14 @@ def peak_bytes(
 def peak_bytes(
     plan: Plan,
     tokens: Any,
-    batch: Any = 1,
+    batch: Any = None,
     supervised: Any = None,
     audio_seconds: Any = None,
     images: Any = None,
 ) -> Any:
     """Peak bytes of the training process for steps of a plan: what PyTorch reserves, and what lies outside it.
 
-    ``tokens`` of an example, ``batch`` such examples in the step (instead of the plan's batch size), ``supervised`` of
+    ``tokens`` of an example, ``batch`` such examples in the step (None: the plan's batch size), ``supervised`` of
     an example's tokens in the loss (None: all), ``audio_seconds`` of one clip in each example (None or 0: no clip).
     Numbers give an int, arrays of one length an int64 array.
 
@@ -55,7 +55,9 @@ def peak_bytes(
     if images is not None and np.any(np.asarray(images) > 0):
         raise NoStepProgram("the memory of images is not traced yet", "ask for the text of the examples only")
     seconds = 0.0 if audio_seconds is None else audio_seconds
-    columns = np.broadcast_arrays(tokens, batch, tokens if supervised is None else supervised, seconds)
+    columns = np.broadcast_arrays(
+        tokens, plan.batch_size if batch is None else batch, tokens if supervised is None else supervised, seconds
+    )
     asked, batches, trained, heard = (np.atleast_1d(column) for column in columns)
     result = np.zeros(len(asked), np.int64)
     for size in np.unique(batches).tolist():

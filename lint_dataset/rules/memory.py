@@ -36,6 +36,8 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
     if fits is not None:
         audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
         advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."
+    if judged.plan.batch_size > 1:
+        advice += f" Or take a smaller batch than {judged.plan.batch_size}."
     data = {
         "tokens": int(judged.reach.tokens[row]),
         "batch_size": judged.plan.batch_size,

@@ -255,3 +255,8 @@ def test_the_longest_that_fits_makes_room_for_audio() -> None:
     verdicts = memory.verdicts([beside, beside * 2], [beside, beside * 2], 3, 29.0, plan.budget)
     assert verdicts.longest_that_fits == beside
     assert (verdicts.high <= plan.budget).tolist() == [True, False]
+
+
+def test_a_plans_own_batch_counts_unless_another_is_asked_for(kept: Plan) -> None:
+    assert peak_bytes(kept.but(batch_size=3), 100) == peak_bytes(kept, 100, batch=3)
+    assert peak_bytes(kept.but(batch_size=3), 100, batch=1) == peak_bytes(kept, 100)
