@@ -53,8 +53,15 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--device", metavar="NAME", help="cuda, mps, a machine (t4, m3-36gb) or auto: this one. [cuda]")
 @click.option("--method", type=_choice("method"), help="How the model is trained. [lora]")
 @click.option("--max-length", type=int, metavar="TOKENS", help="The length at which the trainer will cut.")
+@click.option("--overlong", type=_choice("overlong"), help="What happens to longer rows. [the trainer's]")
 @click.option("--truncation-side", type=_choice("truncation_side"), help="The end that is cut off. [right]")
-@click.option("--trainer", type=_choice("trainer"), help="Whose defaults and truncation to judge by. [trl]")
+@click.option("--packing", metavar="HOW", help="bfd, bfd_split, wrapped (trl), or the trainer's own word. [none]")
+@click.option(
+    "--trainer",
+    metavar="NAME",
+    help="Whose defaults and truncation to judge by: trl, trl==1.4, hf, axolotl, llama-factory, unsloth, ms-swift, "
+    "torchtune, mlx-lm, nemo, openai, none. [trl]",
+)
 @click.option("--batch-size", type=int, metavar="N", help="Examples in a device's batch. [1]")
 @click.option("--lora-rank", type=int, metavar="R", help="[16]")
 @click.option("--lora-targets", metavar="NAMES", help="all-linear, attention, or module names. [all-linear]")

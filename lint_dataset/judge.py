@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lint_dataset.diagnostics import Diagnostic
 from lint_dataset.plan import Plan
-from lint_dataset.reach import reach
+from lint_dataset.reach import Losses, Reach, reach
 from lint_dataset.rows import Ints, Rows
 from lint_dataset.rules import Judged, all_rules
 
@@ -40,8 +40,13 @@ def look(table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool
     verdicts = None
     if memory is not None:
         clips, seconds = heaviest_clips(rows)
-        verdicts = memory.verdicts(kept.tokens, kept.supervised, clips, seconds, plan.budget)
-    return Judged(rows, plan, kept, verdicts, rows.faults(), estimated)
+        verdicts = memory.verdicts(kept.step, in_loss(kept, plan), clips, seconds, plan.budget)
+    return Judged(rows, plan, kept, Losses.of(rows, plan, kept), verdicts, rows.faults(), estimated)
+
+
+def in_loss(kept: Reach, plan: Plan) -> Ints:
+    """Tokens in the loss of the step that holds a row: in a packed one, its neighbours' too, up to all of them."""
+    return kept.supervised if plan.packing == "none" else np.maximum(kept.supervised, kept.step)
 
 
 def judge(judged: Judged, codes: Collection[str]) -> list[Diagnostic]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lint_dataset.plan import format_bytes
 from lint_dataset.rules import Judged
-from lint_dataset.summary import cut_answers
 
 
 def notes(judged: Judged) -> list[str]:
@@ -16,17 +17,30 @@ def notes(judged: Judged) -> list[str]:
     measured = int(judged.rows.measured.sum())
     if not measured:
         return said
-    if plan.origins["max_length"] == "not given" and plan.preset.max_length is not None:
-        limit = plan.preset.max_length
-        cut, unseen = cut_answers(judged, limit)
-        said.append(
-            f"no max_length given: examples are judged whole. {plan.preset.release} cuts at {limit:,} tokens unless "
-            f"told otherwise, which would cut the end off an answer (examples: {judged.figure(cut)}) and hide a whole "
-            f"one (examples: {judged.figure(unseen)})"
-        )
+    said += _lengths(judged)
     if memory is not None and plan.budget is None:
         highest = format_bytes(int(memory.peak.max()))
         said.append(f"no budget given: nothing was judged out of memory (the highest peak is {judged.figure(highest)})")
     if memory is not None:
         said.append(f"memory: {memory.basis}")
+    return said
+
+
+def _lengths(judged: Judged) -> list[str]:
+    """What the plan's trainer does to rows as a whole: those it leaves out, and what packing makes of a step."""
+    plan, rows, said = judged.plan, judged.rows, []
+    measured, out = int(rows.measured.sum()), int(judged.reach.dropped.sum())
+    if out:
+        share = judged.figure(f"{out:,} of {measured:,} examples ({out / measured:.1%})".replace("%", " %"))
+        said.append(f"{plan.preset.release} leaves out {share} and names none of them")
+    if plan.trainer == "axolotl" and len(rows.media.row):
+        said.append("axolotl neither cuts nor drops rows where a processor is configured: rows with media stay whole")
+    if plan.packing != "none":
+        half = int(np.median(rows.tokens[rows.measured]))
+        said.append(
+            f"packing: every step is {plan.batch_size} x {plan.max_length:,} tokens, whatever the rows (half of them "
+            f"have up to {judged.figure(half)})"
+        )
+    if plan.packing in ("wrapped", "packing"):
+        said.append(f"packing {plan.packing}: rows in one sequence see each other unless the attention masks them")
     return said

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lint_dataset import machines
 from lint_dataset.measured_peak import MeasuredPeak
+from lint_dataset.presets import PRESETS as PRESETS
+from lint_dataset.presets import Preset, preset
 from lint_dataset.sizes import format_bytes as format_bytes
 from lint_dataset.sizes import parse_bytes as parse_bytes
 from lint_dataset.usage import PlanError as PlanError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 CHOICES: dict[str, tuple[str, ...]] = {
     "device": ("cuda", "mps"),
     "method": ("full", "lora", "qlora"),
-    "trainer": ("trl", "hf", "none"),
+    "overlong": ("cut", "drop", "raise", "split"),
     "truncation_side": ("right", "left"),
     "dtype": ("bf16", "fp16", "fp32"),
     "mixed_precision": ("bf16", "fp16", "no"),
@@ -29,43 +31,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
-class Preset(NamedTuple):
-    """What a trainer does where nobody says otherwise."""
-
-    #: The release that is modelled, as it is shown.
-    release: str
-    settings: Mapping[str, Any]
-    #: The ``max_length`` that the trainer applies when none is given. It is said, not applied.
-    max_length: int | None
-
-
-PRESETS: dict[str, Preset] = {
-    # SFTConfig of TRL 1.16: bf16 autocast, gradient checkpointing, a language-modelling head that never holds all
-    # logits, the loss on the completion of prompt/completion rows and on every token of the others.
-    "trl": Preset(
-        "TRL 1.16",
-        {"gradient_checkpointing": True, "mixed_precision": "bf16", "loss": "chunked", "loss_on": "completion"},
-        1024,
-    ),
-    # TrainingArguments of transformers 5: no checkpointing, no autocast; causal models upcast all logits for the loss.
-    "hf": Preset(
-        "transformers 5.24 Trainer",
-        {"gradient_checkpointing": False, "mixed_precision": "no", "loss": "logits", "loss_on": "all"},
-        None,
-    ),
-    "none": Preset(
-        "a plain loop",
-        {"gradient_checkpointing": False, "mixed_precision": "no", "loss": "logits", "loss_on": "all"},
-        None,
-    ),
-}
-
 #: What is assumed where neither the person nor the trainer says anything.
 DEFAULTS: dict[str, Any] = {
     "device": "cuda",
     "method": "lora",
     "trainer": "trl",
     "batch_size": 1,
+    "packing": "none",
     "truncation_side": "right",
     "lora_rank": 16,
     "lora_targets": "all-linear",
@@ -90,6 +62,9 @@ class Plan:
     that is what training may use of them. ``revision`` is a branch, tag or commit of the processor's repository, and
     ``chat_template`` a file with the template that takes the place of its own. ``max_length`` is in tokens, None
     leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast.
+    ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``. ``overlong`` is what it does with
+    a row longer than ``max_length``, and ``packing`` how it puts several rows into one sequence: a ``max_length`` that
+    is not given is then the trainer's own.
     ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its
     value came from. Raises ``PlanError`` for a value that a setting cannot take.
     """
@@ -104,8 +79,11 @@ class Plan:
     machine_memory: int | None = None
     method: str = _UNSET
     trainer: str = _UNSET
+    trainer_release: str | None = None
     batch_size: int = _UNSET
     max_length: int | None = None
+    overlong: str = _UNSET
+    packing: str = _UNSET
     truncation_side: str = _UNSET
     lora_rank: int = _UNSET
     lora_targets: str = _UNSET
@@ -121,17 +99,18 @@ class Plan:
         """Fill what was not given, convert what may be given in two forms, and check every value."""
         origins = dict(self.origins)
         self._take_machine(origins)
+        self._take_release(origins)
         given = {name for name in SETTINGS if getattr(self, name) is not None}
         for name in given:
             origins.setdefault(name, "given")
         budget: Any = self.budget
         if isinstance(budget, str):
             object.__setattr__(self, "budget", parse_bytes(budget))
-        trainer = self.trainer if "trainer" in given else DEFAULTS["trainer"]
-        if trainer not in PRESETS:
-            raise PlanError(f"trainer {trainer!r} is not known: choose one of {', '.join(PRESETS)}")
-        preset = PRESETS[trainer]
-        for filling, origin in ((preset.settings, preset.release), (DEFAULTS, "assumed")):
+        own = preset(self.trainer if "trainer" in given else DEFAULTS["trainer"], self.trainer_release)
+        filled = {**own.settings, "overlong": own.overlong[0]}
+        if self.packing not in (None, "none") and origins.get("max_length") is None:
+            filled["max_length"] = own.max_length
+        for filling, origin in ((filled, own.release), (DEFAULTS, "assumed")):
             for name in filling.keys() - given:
                 object.__setattr__(self, name, filling[name])
                 origins[name] = origin
@@ -159,12 +138,37 @@ class Plan:
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
+    def _take_release(self, origins: dict[str, str]) -> None:
+        """Where the trainer is given with a release: its name, and the release."""
+        if isinstance(self.trainer, str):
+            name, _, release = self.trainer.partition("==")
+            object.__setattr__(self, "trainer", name.strip().casefold())
+            if release:
+                object.__setattr__(self, "trainer_release", release.strip())
+                origins["trainer_release"] = origins.setdefault("trainer", "given")
+
+    def _check_trainer(self) -> None:
+        """What is asked of the trainer is something that it can do."""
+        for name, can in (
+            ("overlong", self.preset.overlong),
+            ("truncation_side", self.preset.sides),
+            ("packing", ("none", *self.preset.packing)),
+        ):
+            if getattr(self, name) not in can:
+                raise PlanError(
+                    f"{_label(name)} {getattr(self, name)!r} is nothing that {self.preset.release} does: "
+                    f"choose one of {', '.join(can)}"
+                )
+        if self.packing != "none" and self.max_length is None:
+            raise PlanError("packing fills sequences of one length: give it with --max-length")
+
     def _check(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise PlanError(
                     f"{_label(name)} {getattr(self, name)!r} is not known: choose one of {', '.join(choices)}"
                 )
+        self._check_trainer()
         for name in ("batch_size", "lora_rank", "max_length", "budget", "machine_memory"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
@@ -195,7 +199,7 @@ class Plan:
     @property
     def preset(self) -> Preset:
         """The preset of the plan's trainer."""
-        return PRESETS[self.trainer]
+        return preset(self.trainer, self.trainer_release)
 
     def settings(self) -> dict[str, Any]:
         """Every setting by name, in a fixed order, without the origins."""
@@ -203,20 +207,25 @@ class Plan:
 
     def but(self, **changes: Any) -> Plan:
         """The plan with other settings. What was not given is filled anew, so another trainer brings its defaults."""
-        assumed = {"assumed", "not given", *(preset.release for preset in PRESETS.values())}
+        assumed = {"assumed", "not given", self.preset.release}
         given = {name: getattr(self, name) for name in SETTINGS if self.origins[name] not in assumed}
         if "device" in changes:
             # Another device is another machine, and a budget that came with the old one goes with it.
             from_machine = self.origins["budget"] == self.origins["machine_memory"]
             for name in ("machine", "machine_memory", *(("budget",) if from_machine else ())):
                 given.pop(name, None)
+        if "trainer" in changes:
+            for name in _OF_THE_TRAINER:
+                given.pop(name, None)
         origins = {name: self.origins[name] for name in given if name not in changes}
         return Plan(**{**given, **changes}, origins=origins)
 
 
 SETTINGS = tuple(f.name for f in fields(Plan) if f.name != "origins")
-#: The settings that a person may give; the others follow from the device.
-OPTIONS = tuple(name for name in SETTINGS if name not in ("machine", "machine_memory"))
+#: The settings that a person may give; the others follow from the device and the trainer.
+OPTIONS = tuple(name for name in SETTINGS if name not in ("machine", "machine_memory", "trainer_release"))
+#: Settings that mean something to one trainer alone.
+_OF_THE_TRAINER = ("trainer_release", "overlong", "packing")
 
 
 def _label(name: str) -> str:

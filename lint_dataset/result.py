@@ -30,7 +30,8 @@ class Fits:
 
     ``tokens`` is None where not even the shortest step fits; otherwise it fits beside ``clips`` audio clips of up to
     ``seconds``, the most that one of the examples has. ``cut`` counts the examples that a ``max_length`` of
-    ``tokens`` would cut inside an answer, ``unseen`` those that would lose a whole answer.
+    ``tokens`` would cut inside an answer, ``unseen`` those that would lose a whole answer, ``dropped`` those that the
+    trainer would leave out.
     """
 
     tokens: int | None
@@ -38,6 +39,17 @@ class Fits:
     unseen: int
     clips: int = 0
     seconds: float = 0.0
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """What a ``max_length`` would do: examples cut inside an answer, losing a whole one, left out by the trainer."""
+
+    max_length: int
+    cut: int
+    unseen: int
+    dropped: int
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,8 @@ class Summary:
     counts: Mapping[str, int]
     longest_row: LongestRow | None
     longest_that_fits: Fits | None
+    #: What the trainer's own ``max_length`` would do where none is given; None where one is, or it has none.
+    by_default: Cuts | None = None
 
 
 @dataclass(frozen=True)

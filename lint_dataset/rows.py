@@ -24,10 +24,24 @@ class Spans:
     start: Ints
     end: Ints
 
-    def overlap(self, start: Ints, stop: Ints) -> Ints:
-        """For each span, how many of its tokens lie in its row's ``[start, stop)``."""
-        kept: Ints = np.minimum(self.end, stop[self.row]) - np.maximum(self.start, start[self.row])
-        return np.maximum(kept, 0)
+    def within(self, others: Spans) -> Ints:
+        """For each span, how many of its tokens lie in the others of its row.
+
+        The others are in the order of rows and tokens, and none overlaps the next.
+        """
+        return others.before(self.row, self.end) - others.before(self.row, self.start)
+
+    def before(self, row: Ints, token: Ints) -> Ints:
+        """How many tokens of these spans, which are in order, lie before a token of a row, or in an earlier row."""
+        if not len(self.row):
+            return np.zeros(len(row), np.int64)
+        length = self.end - self.start
+        # Every token of every row as one number, so that one search finds the last span that starts at it or before.
+        scale = max(int(self.end.max()), int(token.max(initial=0))) + 1
+        last = np.searchsorted(self.row * scale + self.start, row * scale + token, "right") - 1
+        into = np.where(self.row[last] == row, np.minimum(token - self.start[last], length[last]), length[last])
+        found: Ints = np.where(last < 0, 0, np.cumsum(length)[last] - length[last] + into)
+        return found
 
     def sum_by_row(self, values: Ints, rows: int) -> Ints:
         """The sum of a value of each span over the spans of each row."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lint_dataset.diagnostics import Diagnostic
-from lint_dataset.judge import heaviest_clips
-from lint_dataset.reach import answers_in_loss
-from lint_dataset.result import Fits, LongestRow, Summary
+from lint_dataset.judge import heaviest_clips, in_loss
+from lint_dataset.reach import Losses, reach
+from lint_dataset.result import Cuts, Fits, LongestRow, Summary
 from lint_dataset.rows import Ints
 from lint_dataset.rules import Judged
 
@@ -32,19 +32,28 @@ def summarise(judged: Judged, diagnostics: Sequence[Diagnostic], memory: StepMem
         counts={code: counts[code] for code in sorted(counts)},
         longest_row=_longest_row(judged, memory),
         longest_that_fits=_fits(judged),
+        by_default=by_default(judged),
     )
 
 
-def cut_answers(judged: Judged, max_length: int) -> tuple[int, int]:
-    """How many rows would lose the end of an answer, and how many a whole one, at another ``max_length``.
+def what_if(judged: Judged, max_length: int) -> Cuts:
+    """What another ``max_length`` would do to the rows, under the same plan."""
+    plan = judged.plan.but(max_length=max_length)
+    then = reach(judged.rows, plan)
+    losses = Losses.of(judged.rows, plan, then)
+    row = judged.rows.answers.row
+    dropped = (then.dropped | then.stops) & ~(judged.reach.dropped | judged.reach.stops)
+    unseen = np.setdiff1d(row[losses.gone], np.flatnonzero(dropped))
+    cut = np.setdiff1d(row[losses.cut], np.append(unseen, np.flatnonzero(dropped)))
+    return Cuts(max_length, len(cut), len(unseen), int(dropped.sum()))
 
-    The cut is on the right. A row that loses both counts as one that loses a whole answer.
-    """
-    answers = judged.rows.answers
-    counted = answers_in_loss(answers, judged.plan) & (answers.end > answers.start)
-    unseen = np.unique(answers.row[counted & (answers.start >= max_length)])
-    cut = np.unique(answers.row[counted & (answers.end > max_length)])
-    return len(cut) - len(unseen), len(unseen)
+
+def by_default(judged: Judged) -> Cuts | None:
+    """What the trainer's own ``max_length`` would do to the rows, where none is given and it has one."""
+    limit = judged.plan.preset.max_length
+    if judged.plan.origins["max_length"] != "not given" or limit is None or not judged.rows.measured.any():
+        return None
+    return what_if(judged, limit)
 
 
 def _percentiles(tokens: Ints) -> dict[str, int]:
@@ -67,7 +76,7 @@ def _longest_row(judged: Judged, memory: StepMemory | None) -> LongestRow | None
         return None
     row = int(judged.memory.peak.argmax())
     clips, seconds = heaviest_clips(judged.rows)
-    tokens, supervised = int(judged.reach.tokens[row]), int(judged.reach.supervised[row])
+    tokens, supervised = int(judged.reach.step[row]), int(in_loss(judged.reach, judged.plan)[row])
     return LongestRow(
         path=judged.rows.table.column("path")[row].as_py(),
         line=judged.rows.table.column("line")[row].as_py(),
@@ -83,5 +92,6 @@ def _fits(judged: Judged) -> Fits | None:
     tokens = judged.memory.longest_that_fits
     if tokens is None:
         return Fits(None, 0, 0)
-    cut, unseen = cut_answers(judged, tokens)
-    return Fits(tokens, cut, unseen, judged.memory.clips_beside, judged.memory.seconds_beside)
+    cuts = what_if(judged, tokens)
+    beside = judged.memory.clips_beside, judged.memory.seconds_beside
+    return Fits(tokens, cuts.cut, cuts.unseen, *beside, cuts.dropped)

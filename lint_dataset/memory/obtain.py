@@ -33,6 +33,11 @@ def obtain(
     keeps them there.
     Raises ``NoStepProgram``.
     """
+    if not plan.preset.traceable:
+        raise NoStepProgram(
+            f"{plan.preset.release} trains no model of transformers, so that its steps cannot be traced",
+            "leave --budget out, or see what transformers' own would take with --trainer hf",
+        )
     recipe = Recipe.of(plan)
     known = find(recipe.model)
     if known is not None:

@@ -39,7 +39,10 @@ def plan_object(plan: Plan) -> dict[str, Any]:
 
 
 def summary_object(summary: Summary) -> dict[str, Any]:
-    """The numbers of the run; ``longest_row`` and ``longest_that_fits`` are null where memory was not judged."""
+    """The numbers of the run; ``longest_row`` and ``longest_that_fits`` are null where memory was not judged.
+
+    ``by_default`` is what the trainer's own ``max_length`` would do; null where one was given, or it has none.
+    """
     row, fits = summary.longest_row, summary.longest_that_fits
     return {
         "files": summary.files,
@@ -56,6 +59,7 @@ def summary_object(summary: Summary) -> dict[str, Any]:
             "parts": dict(row.parts),
         },
         "longest_that_fits": fits and asdict(fits),
+        "by_default": summary.by_default and asdict(summary.by_default),
     }
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lint_dataset.plan import PRESETS, format_bytes
+from lint_dataset.plan import format_bytes
 
 if TYPE_CHECKING:
     from lint_dataset.plan import Plan
-    from lint_dataset.result import Fits, LongestRow, Result
+    from lint_dataset.result import Cuts, Fits, LongestRow, Result
 
 _TARGETS = {"all-linear": "all linear layers", "attention": "the attention projections"}
 _LOSS_ON = {
@@ -19,6 +19,7 @@ _LOSS_ON = {
     "completion": "the completion (a row without one: every token)",
 }
 _METHODS = {"full": "full fine-tuning", "lora": "LoRA", "qlora": "QLoRA"}
+_OVERLONG = {"drop": "longer rows dropped", "raise": "an error at longer rows", "split": "longer rows split"}
 _DEVICES = {"cuda": "CUDA", "mps": "Apple MPS"}
 
 #: Each setting in a person's words, in the order to say them.
@@ -28,7 +29,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "device": lambda value: _DEVICES.get(value, value),
     "machine": str,
     "budget": lambda value: f"budget {format_bytes(value)}",
-    "trainer": lambda value: PRESETS[value].release,
+    "trainer": str,
     "method": lambda value: _METHODS.get(value, value),
     "lora_rank": lambda value: f"rank {value}",
     "lora_targets": lambda value: f"on {_TARGETS.get(value, value)}",
@@ -39,12 +40,14 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "loss_on": lambda value: f"trained on {_LOSS_ON.get(value, value)}",
     "batch_size": lambda value: f"batch {value}",
     "max_length": lambda value: f"max_length {value:,}",
+    "overlong": lambda value: _OVERLONG[value],
+    "packing": lambda value: f"packing {value}",
     "truncation_side": lambda value: f"cut on the {value}",
     "calibrate": lambda value: f"calibrated by {value}",
 }
 
 #: What matters where only tokens are counted, for want of a model whose memory could be known.
-_WITHOUT_MEMORY = frozenset({"tokenizer", "trainer", "loss_on", "max_length", "truncation_side"})
+_WITHOUT_MEMORY = frozenset({"tokenizer", "trainer", "loss_on", "max_length", "overlong", "packing", "truncation_side"})
 
 
 def plan_line(plan: Plan) -> str:
@@ -58,7 +61,7 @@ def plan_line(plan: Plan) -> str:
             continue
         group = {"assumed": "assumed", plan.preset.release: "preset"}.get(origin, "given")
         if value is not None:
-            said[group].append(words(value))
+            said[group].append(plan.preset.release if name == "trainer" else words(value))
         elif name in ("budget", "max_length"):
             said["given"].append(f"no {name}")
     leads = {"given": "", "preset": f"by {plan.preset.release}: ", "assumed": "assumed: "}
@@ -71,7 +74,11 @@ def _matters(plan: Plan, name: str) -> bool:
         return False
     if name in ("lora_rank", "lora_targets"):
         return plan.method != "full"
-    return name != "truncation_side" or plan.max_length is not None
+    if name == "packing":
+        return plan.packing != "none"
+    if name == "overlong":
+        return plan.overlong != "cut" and plan.max_length is not None
+    return name != "truncation_side" or (plan.max_length is not None and len(plan.preset.sides) > 1)
 
 
 def summary_lines(result: Result) -> list[tuple[str, str]]:
@@ -84,6 +91,8 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
     lines = [("data", read)]
     if summary.measured and summary.tokens:
         lines.append(("tokens", _percentiles(summary.tokens, about)))
+    if summary.by_default is not None:
+        lines.append(("default", _by_default(summary.by_default, plan, about)))
     if summary.longest_row is not None:
         lines.append(("heaviest", _peak(summary.longest_row, plan.budget, about)))
         lines.append(("", _parts(summary.longest_row.parts)))
@@ -116,11 +125,25 @@ def _parts(parts: Mapping[str, int]) -> str:
 def _fits(fits: Fits, about: str) -> str:
     if fits.tokens is None:
         return "no length fits this budget for certain: choose another method, a smaller model or a larger budget"
-    losses = []
-    if fits.cut:
-        losses.append(f"cut {_count(fits.cut, 'example', about)} inside an answer")
-    if fits.unseen:
-        losses.append(f"lose a whole answer of {_count(fits.unseen, 'example', about)}")
     audio = f" beside {_count(fits.clips, 'clip')} of up to {fits.seconds:.1f} s" if fits.clips else ""
-    would = " and ".join(losses) or "cut no answer"
+    would = _would(fits, about)
     return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}"
+
+
+def _by_default(cuts: Cuts, plan: Plan, about: str) -> str:
+    return (
+        f"no max_length given: rows were judged whole, but {plan.preset.release} takes {cuts.max_length:,}, which "
+        f"would {_would(cuts, about)}; say yours with --max-length"
+    )
+
+
+def _would(cuts: Cuts | Fits, about: str) -> str:
+    """What a ``max_length`` would do to how many examples."""
+    losses = []
+    if cuts.cut:
+        losses.append(f"cut {_count(cuts.cut, 'example', about)} inside an answer")
+    if cuts.unseen:
+        losses.append(f"lose a whole answer of {_count(cuts.unseen, 'example', about)}")
+    if cuts.dropped:
+        losses.append(f"leave out {_count(cuts.dropped, 'example', about)}")
+    return ", ".join([*losses[:-2], " and ".join(losses[-2:])]) or "cut no answer"

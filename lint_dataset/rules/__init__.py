@@ -18,7 +18,7 @@ from lint_dataset.usage import UsageError
 if TYPE_CHECKING:
     from lint_dataset.memory import Verdicts
     from lint_dataset.plan import Plan
-    from lint_dataset.reach import Reach
+    from lint_dataset.reach import Losses, Reach
     from lint_dataset.rows import Rows
 
 
@@ -40,6 +40,8 @@ class Judged:
     plan: Plan
     #: What of each row reaches the device.
     reach: Reach
+    #: What the answers lose on the way.
+    losses: Losses
     #: The peak memory of each row; None where it is not known or not asked for.
     memory: Verdicts | None
     #: The faults met while measuring, by code: (row, data).

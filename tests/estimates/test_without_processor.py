@@ -64,10 +64,10 @@ def test_rows_are_certainly_or_possibly_cut(data: Path) -> None:
 
 
 def test_a_budget_is_judged(data: Path) -> None:
-    generous = lint([str(data)], Plan(model=MODEL, budget=80 * 10**9))
+    generous = lint([str(data)], Plan(model=MODEL, budget=80 * 10**9, max_length=10**5))
     assert generous.summary.longest_row is not None
     assert found(generous) == {}
-    tight = lint([str(data)], Plan(model=MODEL, budget=generous.summary.longest_row.peak - 10**9, method="lora"))
+    tight = lint([str(data)], Plan(model=MODEL, budget=generous.summary.longest_row.peak - 10**9, max_length=10**5))
     assert {code for own in found(tight).values() for code, _ in own} <= {"O001", "O003"}
 
 

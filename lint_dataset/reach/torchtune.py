@@ -1,0 +1,16 @@
+"""torchtune 0.6: its tokenizers cut at the end and put the end-of-sequence token in place of the last token."""
+
+from __future__ import annotations
+
+from lint_dataset.plan import Plan
+from lint_dataset.reach import Reach, cut, reached, too_long
+from lint_dataset.rows import Rows
+
+
+def reach(rows: Rows, plan: Plan) -> Reach:
+    """Rows cut at ``max_length``, their last token overwritten, so that a cut answer looks finished.
+
+    The tokenizers of Llama 3 and Qwen mask that token in the loss, those of Gemma, Mistral and Phi train on it.
+    A packed dataset holds rows that the tokenizer has cut already, so that none is too long for it.
+    """
+    return reached(rows, plan, cut(rows, plan), sealed=too_long(rows, plan))

@@ -1,0 +1,178 @@
+"""What becomes of a row, by trainer, and how it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lint_dataset.judge import judge, look
+from lint_dataset.measurements import schema
+from lint_dataset.notes import notes
+from lint_dataset.plan import Plan, PlanError
+from lint_dataset.rules import Judged, all_rules
+from lint_dataset.summary import by_default
+
+#: Question, answer, question, answer: (role, start, end, end of marker).
+TALK = [("user", 4, 96, 97), ("assistant", 100, 195, 198), ("user", 201, 205, 206), ("assistant", 210, 290, 299)]
+
+
+def row(tokens: int, turns: list[tuple[str, int, int, int]], **more: Any) -> dict[str, Any]:
+    """A measured row; a turn is (role, start, end of what is said, end of the marker)."""
+    names = ("role", "start", "end", "marker_end")
+    return {
+        "path": "train.jsonl",
+        "line": 1,
+        "hash": "x",
+        "family": "messages",
+        "tokens": tokens,
+        "turns": [{**dict(zip(names, turn, strict=True)), "trained": None} for turn in turns],
+        "answers": [{"start": start, "end": end} for role, start, _, end in turns if role == "assistant"],
+        "completion": None,
+        "media": [],
+        "faults": [],
+    } | more
+
+
+def judged(*rows: dict[str, Any], **plan: Any) -> Judged:
+    table = pa.Table.from_pylist([{**each, "line": i + 1} for i, each in enumerate(rows)], schema())
+    return look(table, Plan(**plan), None)
+
+
+def found(*rows: dict[str, Any], **plan: Any) -> list[tuple[int, str, dict[str, Any]]]:
+    findings = judge(judged(*rows, **plan), [code for code in all_rules() if code.startswith("T")])
+    return [(d.line, d.code, dict(d.data)) for d in findings]
+
+
+def codes(*rows: dict[str, Any], **plan: Any) -> list[tuple[int, str]]:
+    return [(line, code) for line, code, _ in found(*rows, **plan)]
+
+
+SHORT, LONG, PROMPT = row(50, [("assistant", 40, 48, 49)]), row(300, TALK), row(400, [("assistant", 350, 390, 399)])
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        ({"trainer": "axolotl"}, [(2, "T006"), (3, "T006")]),
+        ({"trainer": "axolotl", "overlong": "cut"}, [(2, "T001"), (2, "T002"), (3, "T001")]),
+        ({"trainer": "axolotl", "overlong": "raise"}, [(2, "T007"), (3, "T007")]),
+        ({"trainer": "ms-swift"}, [(2, "T006"), (3, "T006")]),
+        ({"trainer": "ms-swift", "overlong": "split"}, [(2, "T009"), (3, "T009")]),
+        ({"trainer": "trl", "packing": "bfd_split"}, [(2, "T009"), (3, "T009")]),
+        ({"trainer": "trl", "packing": "bfd"}, [(2, "T001"), (2, "T002"), (3, "T001")]),
+        ({"trainer": "llama-factory"}, [(2, "T001"), (2, "T002"), (2, "T005"), (3, "T005")]),
+        ({"trainer": "llama-factory", "loss_on": "last"}, [(3, "T005")]),
+    ],
+)
+def test_each_trainer_has_its_own_findings(plan: dict[str, Any], expected: list[tuple[int, str]]) -> None:
+    assert codes(SHORT, LONG, PROMPT, max_length=150, **plan) == expected
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        ({"trainer": "trl", "loss_on": "assistant"}, "dropped"),
+        ({"trainer": "trl==1.4", "loss_on": "assistant"}, "no-loss"),
+        ({"trainer": "trl", "loss_on": "all"}, "prompt-alone"),
+        ({"trainer": "unsloth", "loss_on": "assistant"}, "dropped"),
+        ({"trainer": "unsloth"}, "prompt-alone"),
+        ({"trainer": "mlx-lm", "loss_on": "last"}, "nan"),
+        ({"trainer": "nemo"}, "prompt-alone"),
+        ({"trainer": "torchtune"}, "no-loss"),
+        ({"trainer": "openai"}, "no-loss"),
+        ({"trainer": "axolotl", "overlong": "cut"}, "no-loss"),
+        ({"trainer": "axolotl", "overlong": "cut", "packing": "sample_packing"}, "dropped"),
+    ],
+)
+def test_what_becomes_of_a_row_whose_answer_is_gone_is_told_apart(plan: dict[str, Any], outcome: str) -> None:
+    (finding,) = found(SHORT, PROMPT, max_length=150, **plan)
+    assert finding[:2] == (2, "T001")
+    assert finding[2]["outcome"] == outcome
+
+
+def test_a_cut_answer_that_torchtune_ends_is_said_to_look_finished() -> None:
+    (finding,) = found(row(300, TALK[:2]), max_length=150, trainer="torchtune")
+    assert (finding[1], finding[2]["outcome"], finding[2]["lost"]) == ("T002", "sealed", 45)
+
+
+def test_one_row_without_an_answer_stops_an_assistant_only_run_of_trl() -> None:
+    rows = (SHORT, row(30, [("user", 4, 28, 29)]))
+    assert codes(*rows, max_length=150, loss_on="assistant") == [(2, "T007")]
+    assert codes(*rows, max_length=150, loss_on="all") == []
+
+
+def test_rows_that_end_with_a_question_are_dropped_by_llama_factory() -> None:
+    ends = row(60, [("user", 4, 10, 11), ("assistant", 15, 30, 31), ("user", 34, 58, 59)])
+    text = row(40, [], family="text", answers=[{"start": 0, "end": 40}])
+    assert codes(SHORT, ends, text, max_length=150, trainer="llama-factory") == [(2, "T006"), (3, "T006")]
+    assert codes(SHORT, text, max_length=150, trainer="llama-factory", loss_on="all") == []
+
+
+def test_a_run_that_trains_on_nothing_is_an_error_of_its_own() -> None:
+    assert (1, "T008") in codes(PROMPT, PROMPT, max_length=150, trainer="trl", loss_on="assistant")
+    assert (1, "T008") not in codes(PROMPT, SHORT, max_length=150, trainer="trl", loss_on="assistant")
+
+
+def test_a_default_that_would_cut_is_found_once_a_file() -> None:
+    rows = [row(1400, [("assistant", 1000, 1390, 1399)]), row(1500, [("assistant", 1200, 1490, 1499)]), SHORT]
+    ((line, code, data),) = found(*rows, trainer="trl")
+    assert (line, code, data["max_length"], data["longer"]) == (1, "T010", 1024, 2)
+    cuts = by_default(judged(*rows, trainer="trl"))
+    assert cuts is not None
+    assert (cuts.cut, cuts.unseen, cuts.dropped) == (1, 1, 0)
+    cuts = by_default(judged(*rows, trainer="axolotl"))
+    assert cuts is not None
+    assert (cuts.max_length, cuts.cut, cuts.unseen, cuts.dropped) == (512, 0, 0, 2)
+    assert found(*rows, trainer="ms-swift") == []
+    assert found(*rows, trainer="trl", max_length=2000) == []
+
+
+def test_packing_makes_every_step_as_long_as_max_length() -> None:
+    packed = judged(SHORT, LONG, max_length=150, packing="bfd")
+    assert packed.reach.tokens.tolist() == [50, 150]
+    assert packed.reach.step.tolist() == [150, 150]
+    assert Plan(packing="bfd").max_length == 1024
+    with pytest.raises(PlanError, match="packing fills sequences"):
+        Plan(trainer="ms-swift", packing="packing")
+    assert any(note.startswith("packing: every step is 1 x 150 tokens") for note in notes(packed))
+
+
+def test_dropped_rows_are_counted_first() -> None:
+    (note,) = (note for note in notes(judged(SHORT, LONG, trainer="axolotl", max_length=150)) if "leaves out" in note)
+    assert note == "axolotl 0.19 leaves out 1 of 2 examples (50.0 %) and names none of them"
+
+
+def test_media_change_what_is_cut() -> None:
+    clip = {"kind": "image", "start": 200, "end": 240, "seconds": None}
+    seen = row(300, TALK, media=[clip])
+    kept = judged(seen, trainer="ms-swift", overlong="cut", max_length=150).reach.kept
+    assert list(zip(kept.start.tolist(), kept.end.tolist(), strict=True)) == [(0, 110), (200, 240)]
+    assert judged(seen, SHORT, trainer="axolotl", max_length=150).reach.tokens.tolist() == [300, 50]
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"trainer": "axolotl", "overlong": "split"},
+        {"trainer": "axolotl", "truncation_side": "left"},
+        {"trainer": "mlx-lm", "packing": "bfd", "max_length": 9},
+        {"trainer": "axolotl==0.1"},
+        {"trainer": "trl==0.9"},
+        {"trainer": "trl==newest"},
+    ],
+)
+def test_what_a_trainer_cannot_do_is_refused(plan: dict[str, Any]) -> None:
+    with pytest.raises(PlanError) as raised:
+        Plan(**plan)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_release_keeps_its_own_defaults_and_goes_with_its_trainer() -> None:
+    plan = Plan(trainer="TRL==1.4", packing="bfd")
+    assert (plan.trainer, plan.loss, plan.preset.release) == ("trl", "logits", "TRL 1.4")
+    assert Plan(trainer="trl==1.7").loss == "chunked"
+    other = plan.but(trainer="hf")
+    assert (other.trainer_release, other.packing) == (None, "none")
+    assert plan.but(max_length=9).packing == "bfd"
