@@ -136,9 +136,13 @@ def _program(
     powers = sorted({row for polynomial in polynomials for row in polynomial})
     kinds: dict[tuple[int, ...], int] = {}
     kind_of = []
+    rows: dict[int, int] = {}
     for polynomial in polynomials:
-        row = tuple(-(-polynomial.get(monomial, 0) // _PARTS) for monomial in powers)
-        kind_of.append(kinds.setdefault(row, len(kinds)))
+        # Births of one size share their polynomial, which need not be looked at again.
+        if id(polynomial) not in rows:
+            row = tuple(-(-polynomial.get(monomial, 0) // _PARTS) for monomial in powers)
+            rows[id(polynomial)] = kinds.setdefault(row, len(kinds))
+        kind_of.append(rows[id(polynomial)])
     events = np.empty(len(trace.events), np.int32)
     births = 0
     for position, event in enumerate(trace.events):

@@ -45,6 +45,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._known: set[int] = set()
         self._watched: dict[int, weakref.ref[torch.UntypedStorage]] = {}
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Spare every operator PyTorch's guard against being compiled: nothing is compiled here."""
+        return False
+
     def know(self, tensors: Iterable[torch.Tensor]) -> None:
         """These live longer than the step: their storages are no events."""
         self._known.update(tensor.untyped_storage()._cdata for tensor in tensors)

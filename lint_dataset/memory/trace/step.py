@@ -112,7 +112,7 @@ class Tracer:
             lambda value: (not padded) if value.dtype == torch.bool else 1, _SHAPES, self.recipe.device == "cuda"
         )
         recorder.know([*self.model.parameters(), *self.model.buffers()])
-        gc.collect()
+        # A collection in the midst of the step would date deaths by chance.
         gc.disable()
         try:
             with ExitStack() as stack:
