@@ -84,6 +84,11 @@ def keys(model: str, folder: str | os.PathLike[str] = SHIPPED) -> frozenset[str]
     return frozenset(key for key, _ in _entries(archive(model, folder)))
 
 
+def models(folder: str | os.PathLike[str] = SHIPPED) -> tuple[str, ...]:
+    """The models whose programs ``folder`` holds, as their archives are named: by alias where they have one."""
+    return tuple(sorted(path.stem for path in Path(folder).glob("*.zip")))
+
+
 def archive(model: str, folder: str | os.PathLike[str] = SHIPPED) -> Path:
     """The path of a model's archive. A model that is a folder on this machine is told apart by its configuration."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", model)

@@ -192,7 +192,7 @@ def program(case: Case) -> StepProgram:
         coefficients=sizes.astype(np.int64)[:, None],
         events=np.array(events, np.int32),
         marks=seen.marks,
-        groups=groups_of(tracer.model, seen.trained),
+        groups=groups_of(tracer.model, tracer.rank, seen.trained),
         made_with={},
     )
 

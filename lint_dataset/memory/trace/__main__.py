@@ -1,6 +1,6 @@
 """Makes the step programs that come with the package.
 
-    python -m lint_dataset.memory.trace [--model NAME]... [--jobs N] [--remake]
+    python -m lint_dataset.memory.trace [--model NAME]... [--jobs N] [--every] [--remake]
 
 What the archives hold already is left alone, so the command can be stopped and started again at any time. Progress goes
 to stderr.
@@ -24,17 +24,26 @@ from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.trace import TraceError, trace
 from lint_dataset.memory.trace.programs import Sizes
 
-#: Models that programs are shipped for, those that people ask for first in front.
-MODELS = ("gemma-3n-E2B", "gemma-3n-E4B", "Llama-3.2-1B", "Llama-3.2-3B", "Qwen2.5-1.5B")
+#: Models that programs are shipped for, those that people ask for first in front. Models of the same shapes share them
+#: (``models.shapes_of``).
+MODELS = (
+    "gemma-3n-E2B", "gemma-3n-E4B", "Llama-3.2-1B", "Llama-3.2-3B", "Qwen2.5-1.5B",
+    "Llama-3.1-8B", "Qwen3-4B", "Qwen2.5-7B", "Qwen3-0.6B", "Qwen3-8B", "gemma-3-4b", "gemma-3-1b", "Mistral-7B-v0.3",
+    "Qwen3-1.7B", "Qwen2.5-0.5B", "Qwen2.5-3B", "Phi-4-mini", "SmolLM2-1.7B", "SmolLM3-3B", "TinyLlama-1.1B",
+    "gemma-3-270m", "SmolLM2-360M", "SmolLM2-135M", "Qwen3-14B", "gemma-3-12b", "Phi-4", "Granite-3.3-2B",
+)  # fmt: skip
 
 _LORA = [("lora", "all-linear"), ("lora", "attention")]
-_METHODS = [*_LORA, ("qlora", "all-linear"), ("qlora", "attention"), ("full", "")]
+_FULL = [("full", "")]
+_USUAL = [*_LORA, ("qlora", "all-linear"), *_FULL]
+_METHODS = [*_LORA, ("qlora", "all-linear"), ("qlora", "attention"), *_FULL]
+_AUTOCAST, _PLAIN, _FP32, _MASTER = ("bf16", "bf16"), ("bf16", "no"), ("fp32", "no"), ("fp32", "bf16")
 
 _sizes: dict[str, Sizes] = {}
 
 
-def recipes(models: Sequence[str] = MODELS) -> Iterator[Recipe]:
-    """What is shipped, the most wanted first: TRL, transformers' Trainer, Apple, then bf16 without autocast."""
+def recipes(models: Sequence[str] = MODELS, *, every: bool = False) -> Iterator[Recipe]:
+    """What is shipped, the most wanted first; with ``every`` also what few ask for."""
     wanted: dict[Recipe, None] = {}
 
     def add(
@@ -42,21 +51,25 @@ def recipes(models: Sequence[str] = MODELS) -> Iterator[Recipe]:
         types: Sequence[tuple[str, str]],
         checkpointing: Sequence[bool],
         losses: Sequence[str],
-        device: str,
-        of: Sequence[str] = models,
+        device: str = "cuda",
     ) -> None:
-        for model in of:
+        for model in models:
             for keep, loss, (dtype, mixed), (method, targets) in product(checkpointing, losses, types, methods):
                 wanted.setdefault(Recipe(model, method, targets, dtype, mixed, keep, loss, device))
 
-    add(_LORA, [("fp32", "no")], [False], ["logits"], "mps", models[:1])
-    add(_METHODS, [("bf16", "bf16")], [True], ["chunked", "logits"], "cuda")
-    add(_METHODS, [("bf16", "no")], [False], ["logits"], "cuda")
-    add(_LORA, [("bf16", "no"), ("fp32", "no"), ("bf16", "bf16")], [True, False], ["logits", "chunked"], "mps")
-    add(_METHODS, [("bf16", "bf16")], [True, False], ["chunked", "logits", "fused"], "cuda")
-    full = [("full", "")]
-    add(full, [("bf16", "no"), ("fp32", "no"), ("bf16", "bf16")], [True, False], ["logits", "chunked"], "mps")
-    add(_METHODS, [("bf16", "no")], [True, False], ["logits", "chunked", "fused"], "cuda")
+    add(_METHODS, [_AUTOCAST], [True], ["chunked"])  # TRL
+    add(_USUAL, [_PLAIN], [False], ["logits"])  # transformers' Trainer
+    add(_LORA, [_PLAIN, _FP32], [False, True], ["logits"], "mps")  # that on a Mac
+    add([*_LORA, *_FULL], [_MASTER], [True], ["chunked"])  # TRL's command line, which loads fp32
+    add(_USUAL, [_AUTOCAST], [True], ["logits"])
+    add(_USUAL, [_AUTOCAST], [False], ["chunked", "logits"])
+    add(_USUAL, [_PLAIN], [True], ["logits"])
+    add(_LORA, [_AUTOCAST], [True], ["chunked"], "mps")  # TRL on a Mac
+    add(_USUAL, [_AUTOCAST], [True], ["fused"])
+    add(_FULL, [_PLAIN], [True, False], ["logits"], "mps")
+    if every:
+        add(_METHODS, [_AUTOCAST, _PLAIN], [True, False], ["chunked", "logits", "fused"])
+        add([*_LORA, *_FULL], [_PLAIN, _FP32, _AUTOCAST], [True, False], ["logits", "chunked"], "mps")
     yield from wanted
 
 
@@ -73,8 +86,9 @@ def _make(recipe: Recipe) -> tuple[Recipe, float, tuple[StepProgram, ...] | str]
 @click.command(help="Make the step programs that come with the package, where they are missing.")
 @click.option("--model", "models", multiple=True, help="Only this model. May be given several times.")
 @click.option("--jobs", default=1, show_default=True, help="Processes.")
+@click.option("--every", is_flag=True, help="Also the recipes that few ask for.")
 @click.option("--remake", is_flag=True, help="Make again what is there.")
-def main(models: tuple[str, ...], jobs: int, remake: bool) -> None:
+def main(models: tuple[str, ...], jobs: int, every: bool, remake: bool) -> None:
     """See the module."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         # transformers walks sets of strings; in one fixed order the same programs come out every time.
@@ -84,7 +98,8 @@ def main(models: tuple[str, ...], jobs: int, remake: bool) -> None:
             {**os.environ, "PYTHONHASHSEED": "0"},
         )
     held = {model: store.keys(model) for model in models or MODELS}
-    missing = [recipe for recipe in recipes(models or MODELS) if remake or recipe.key not in held[recipe.model]]
+    wanted = recipes(models or MODELS, every=every)
+    missing = [recipe for recipe in wanted if remake or recipe.key not in held[recipe.model]]
     failed = 0
     with ProcessPoolExecutor(jobs) as pool:
         results = pool.map(_make, missing) if jobs > 1 else map(_make, missing)

@@ -69,6 +69,15 @@ class Device(TorchFunctionMode):
                 self._cache.clear()
 
     @contextmanager
+    def switched(self, device_type: str, *_: Any, enabled: bool = True, **__: Any) -> Iterator[None]:
+        """In the place of ``torch.autocast``, which does not know the meta device, where a model's code uses it."""
+        before, self._on = self._on, enabled and self.compute is not None
+        try:
+            yield
+        finally:
+            self._on = before
+
+    @contextmanager
     def again(self) -> Iterator[None]:
         """What backward computes again runs as the forward did; PyTorch's engine does not take modes along."""
         with self, self.autocast():

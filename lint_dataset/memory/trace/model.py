@@ -27,7 +27,11 @@ ATTENTION = ["q_proj", "k_proj", "v_proj", "o_proj"]
 GEMMA3N_VISION_PARAMETERS = 294_126_912
 
 #: The rank that a model is built with; ``set_rank`` changes it.
-_ANY_RANK = 8
+ANY_RANK = 8
+
+#: Layers whose fused kernels (Mamba's, flash-linear-attention's) are not emulated. What transformers computes without
+#: them loops over chunks of tokens in Python, in far more memory.
+_OWN_KERNELS = ("linear_attention", "mamba", "recurrent", "conv")
 
 
 class ParametersOnly(nn.Module):
@@ -40,33 +44,43 @@ class ParametersOnly(nn.Module):
 
 
 def config_of(model: str) -> Any:
-    """The configuration of an alias, a Hub id or a local folder, as transformers holds it. Raises TraceError."""
+    """The configuration of an alias, a Hub id or a local folder, as transformers holds it. Raises TraceError.
+
+    Of a model that hears and speaks (Qwen Omni) it is the part that is fine-tuned: its thinker.
+    """
     from transformers import AutoConfig
 
     known = None if os.path.isdir(model) else find(model)
     try:
         if known is not None and known.config:
             described = dict(known.config)
-            return AutoConfig.for_model(described.pop("model_type"), **described)
-        return AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
+            config = AutoConfig.for_model(described.pop("model_type"), **described)
+        else:
+            config = AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
     except Exception as error:
-        raise TraceError(f"no configuration for {model}: {str(error).splitlines()[0]}") from error
+        raise TraceError(f"no configuration for {model}: is its repository or folder here?") from error
+    return getattr(config, "thinker_config", config)
 
 
-def _class_of(config: Any) -> Any:
+def _class_of(config: Any, model: str) -> Any:
+    """The class that a trainer would load. Raises TraceError for what is known to be traced wrongly."""
     import transformers
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_CAUSAL_LM_MAPPING,
-        MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
-    )
+    from transformers.models.auto import modeling_auto as auto
 
+    text = config.get_text_config()
+    kinds = {*(getattr(text, "layer_types", None) or ()), *(getattr(text, "layers_block_type", None) or ())}
+    if kinds & set(_OWN_KERNELS):
+        raise TraceError(f"{model} has layers of linear attention, whose kernels are not emulated yet")
+    if config.is_encoder_decoder:
+        raise TraceError(f"{model} is an encoder-decoder, whose steps are not traced yet")
     for name in getattr(config, "architectures", None) or ():
         if hasattr(transformers, name):
             return getattr(transformers, name)
-    for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
+    mappings = [auto.MODEL_FOR_CAUSAL_LM_MAPPING, auto.MODEL_FOR_MULTIMODAL_LM_MAPPING]
+    for mapping in mappings if text is config else reversed(mappings):
         if type(config) in mapping:
             return mapping[type(config)]
-    raise TraceError(f"transformers has no causal language model for {type(config).__name__}")
+    raise TraceError(f"transformers has no language model for {model}")
 
 
 @contextmanager
@@ -85,10 +99,11 @@ def _vision_by_parameters() -> Iterator[None]:
         yield
 
 
-def build(recipe: Recipe, attention: str = "sdpa", checkpoint: dict[str, Any] | None = None) -> Any:
+def build(recipe: Recipe, attention: str | None = None, checkpoint: dict[str, Any] | None = None) -> Any:
     """The model of a recipe, trained as the recipe says, on the meta device.
 
-    ``attention`` is transformers' attention implementation; ``checkpoint`` goes to PyTorch's activation checkpointing.
+    ``attention`` is transformers' attention implementation, None its own choice for the model; ``checkpoint`` goes to
+    PyTorch's activation checkpointing.
 
     With 4-bit weights there are two habits. TRL (mixed precision bf16) leaves the other weights in their type and makes
     the adapters bf16; without TRL, PEFT's ``prepare_model_for_kbit_training`` turns all weights that are not packed
@@ -98,7 +113,7 @@ def build(recipe: Recipe, attention: str = "sdpa", checkpoint: dict[str, Any] | 
     """
     config = config_of(recipe.model)
     dtype = DTYPES[recipe.dtype]
-    cls = _class_of(config)
+    cls = _class_of(config, recipe.model)
     try:
         with torch.device("meta"), _vision_by_parameters(), warnings.catch_warnings():
             # Of PEFT's use of transformers; nothing that a user can act on.
@@ -115,7 +130,9 @@ def build(recipe: Recipe, attention: str = "sdpa", checkpoint: dict[str, Any] | 
     except TraceError:
         raise
     except Exception as error:
-        raise TraceError(f"{recipe.model} cannot be built: {str(error).splitlines()[0]}") from error
+        raise TraceError(
+            f"the code that transformers has for {recipe.model} cannot be built without weights"
+        ) from error
     model.train()
     if recipe.gradient_checkpointing:
         enable = getattr(model, "activation_checkpointing_enable", None) or model.gradient_checkpointing_enable
@@ -135,7 +152,10 @@ def _adapt(model: Any, recipe: Recipe) -> Any:
         targets = ATTENTION
     for parameter in model.parameters():
         parameter.requires_grad_(False)
-    model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=_ANY_RANK, target_modules=targets))
+    try:
+        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=ANY_RANK, target_modules=targets))
+    except ValueError as error:
+        raise TraceError(f"PEFT finds nothing to adapt in {recipe.model} by lora-targets {recipe.targets}") from error
     if recipe.method == "qlora" and recipe.mixed_precision == "bf16":
         for parameter in model.parameters():
             if parameter.requires_grad:
@@ -143,13 +163,16 @@ def _adapt(model: Any, recipe: Recipe) -> Any:
     return model
 
 
-def set_rank(model: nn.Module, rank: int) -> None:
-    """Give every LoRA adapter of ``model`` another rank."""
+def set_rank(model: nn.Module, before: int, rank: int) -> None:
+    """Give every LoRA adapter of ``model``, of rank ``before``, another rank.
+
+    An adapter of stacked experts has a row of each rank for each of them.
+    """
     for module in model.modules():
         for name, along in (("lora_A", 0), ("lora_B", 1)):
             for linear in getattr(module, name, {}).values():
                 shape = list(linear.weight.shape)
-                shape[along] = rank
+                shape[along] = shape[along] // before * rank
                 linear.weight = nn.Parameter(linear.weight.new_empty(shape))
 
 

@@ -98,7 +98,7 @@ def fit(tracer: Tracer, step_class: StepClass, sizes: Sizes) -> tuple[Trace, lis
 def programs(tracer: Tracer, step_class: StepClass, sizes: Sizes, made_with: Mapping[str, str]) -> list[StepProgram]:
     """The programs of one class: one, or two where the loss works in tiles that have a greatest size."""
     trace, polynomials = fit(tracer, step_class, sizes)
-    groups = groups_of(tracer.model, trace.trained)
+    groups = groups_of(tracer.model, tracer.rank, trace.trained)
     bounds = step_class.bounds
     if bounds["clips"][1] != 0:
         made_with = {**made_with, "frames": f"{FRAMES_REST} modulo {FRAMES_STEP}"}
@@ -162,8 +162,8 @@ def _program(
     )
 
 
-def groups_of(model: Any, trained: set[str]) -> tuple[ParameterGroup, ...]:
-    """The parameters by what they belong to and how they are stored, each tensor once."""
+def groups_of(model: Any, rank: int, trained: set[str]) -> tuple[ParameterGroup, ...]:
+    """The parameters by what they belong to and how they are stored, each tensor once; adapters have rank ``rank``."""
     packed = {id(m.weight): m.in_features * m.out_features for m in model.modules() if isinstance(m, Linear4Bit)}
     embeddings = {id(m.weight) for m in model.modules() if hasattr(m, "num_embeddings") and hasattr(m, "weight")}
     found: dict[tuple[str, float, bool], list[tuple[int, int]]] = {}
@@ -172,8 +172,7 @@ def groups_of(model: Any, trained: set[str]) -> tuple[ParameterGroup, ...]:
         width = float(parameter.element_size())
         if ".lora_A." in name or ".lora_B." in name:
             part = "adapters"
-            rank_axis = 0 if ".lora_A." in name else 1
-            numbers = (0, parameter.numel() // parameter.shape[rank_axis])
+            numbers = (0, parameter.numel() // rank)
         elif id(parameter) in packed:
             part, width, numbers = "4-bit weights", 0.5, (packed[id(parameter)], 0)
         elif name.endswith((".scales", ".levels")):

@@ -18,7 +18,7 @@ from lint_dataset.memory.trace import attention
 from lint_dataset.memory.trace.autocast import Device
 from lint_dataset.memory.trace.errors import TraceError
 from lint_dataset.memory.trace.losses import TiledHead, fused
-from lint_dataset.memory.trace.model import DTYPES, build, set_rank
+from lint_dataset.memory.trace.model import ANY_RANK, DTYPES, build, set_rank
 from lint_dataset.memory.trace.recorder import Recorder
 from lint_dataset.memory.trace.shapes import Shapes
 
@@ -93,8 +93,9 @@ class Tracer:
         self.device = Device(compute, kernel, recipe.device == "cuda")
         # Recomputation runs under the autocast of the forward.
         contexts = {"context_fn": lambda: (nullcontext(), self.device.again())}
-        self.model = build(recipe, "eager" if loop.eager else "sdpa", contexts)
-        self._rank: int | None = None
+        self.model = build(recipe, "eager" if loop.eager else None, contexts)
+        #: The rank that the adapters have now.
+        self.rank = ANY_RANK
 
     @property
     def hears(self) -> bool:
@@ -103,9 +104,9 @@ class Tracer:
 
     def trace(self, point: Point) -> Trace:
         """Run one step in steady state. Raises TraceError when the model's code fails on the meta device."""
-        if self.recipe.method != "full" and point.rank != self._rank:
-            set_rank(self.model, point.rank)
-            self._rank = point.rank
+        if self.recipe.method != "full" and point.rank != self.rank:
+            set_rank(self.model, self.rank, point.rank)
+            self.rank = point.rank
         padded = point.batch > 1 if self.loop.padded is None else self.loop.padded
         # The one question about values that has two answers: is the attention mask all ones?
         recorder = Recorder(
@@ -121,12 +122,14 @@ class Tracer:
                     stack.enter_context(
                         patch("transformers.integrations.sdpa_attention.use_gqa_in_sdpa", lambda *_: True)
                     )
+                stack.enter_context(patch("torch.autocast", self.device.switched))
                 stack.enter_context(self.device)
                 stack.enter_context(recorder)
                 trained = self._step(recorder, point)
         except (RuntimeError, NotImplementedError, ValueError, TypeError, AttributeError, IndexError) as error:
-            text = (str(error).splitlines() or [type(error).__name__])[0]
-            raise TraceError(f"{self.recipe.model} does not run on the meta device: {text}") from error
+            raise TraceError(
+                f"the code that transformers has for {self.recipe.model} cannot be run without weights"
+            ) from error
         finally:
             for parameter in self.model.parameters():
                 parameter.grad = None

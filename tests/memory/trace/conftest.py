@@ -26,6 +26,25 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
+def experts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with the configuration of a small Qwen3 of four experts, two of which see a token."""
+    return _folder(
+        tmp_path_factory.mktemp("experts"),
+        model_type="qwen3_moe",
+        vocab_size=5003,
+        hidden_size=96,
+        intermediate_size=224,
+        moe_intermediate_size=48,
+        num_experts=4,
+        num_experts_per_tok=2,
+        num_hidden_layers=2,
+        num_attention_heads=6,
+        num_key_value_heads=2,
+        head_dim=16,
+    )
+
+
+@pytest.fixture(scope="session")
 def gemma3n(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder with the configuration of a small Gemma 3n: a window of 64 tokens, shared keys, an audio tower."""
     layers = 5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lint_dataset.memory.trace.model import build, numel, set_rank
+from lint_dataset.memory.trace.model import ANY_RANK, build, numel, set_rank
 from lint_dataset.models import find
 
 from .seen import recipe
@@ -64,6 +64,6 @@ def test_adapters_have_the_type_that_the_trainer_gives_them(
 
 def test_the_rank_is_that_of_every_adapter(llama: str) -> None:
     model = build(recipe(llama))
-    set_rank(model, 5)
+    set_rank(model, ANY_RANK, 5)
     ranks = {p.shape[0 if "lora_A" in n else 1] for n, p in model.named_parameters() if "lora_" in n}
     assert ranks == {5}

@@ -52,6 +52,24 @@ def test_random_points_of_a_program_equal_fresh_traces(case: str, llama: str) ->
         assert sizes == fresh.sizes
 
 
+def test_experts_are_held_and_adapted_each_and_equal_fresh_traces(experts: str) -> None:
+    what = recipe(experts)
+    made = trace(what)
+    tracer = Tracer(what)
+    for point in points(300, random.Random(7)):
+        fresh = tracer.trace(point)
+        assert replayed(at(made, point), point) == (fresh.sizes, fresh.events)
+    per_rank = sum(rank for g in made[0].groups if g.trained for _, rank in g.numbers)
+    attention = (96 + 96) * 2 + (96 + 32) * 2
+    # Each of 4 experts has adapters of its own: of gate and up, which are one tensor, at twice the rank (96 to 2 x 48),
+    # and of down (48 to 96). The router's product counts as a linear layer.
+    assert per_rank == 2 * (attention + 4 * (2 * (96 + 2 * 48) + 48 + 96) + 96 + 4)
+    # Tokens go to their experts in one grouped product: rows of two experts a token, not of all four.
+    held = 2 * 300 * 2 * 48 * 2
+    point = Point(1, 300, 16, 100)
+    assert replayed(at(made, point), point)[0].count(held) > 0
+
+
 @pytest.mark.parametrize("case", ["trl", "mps"])
 def test_a_model_with_a_window_and_audio_equals_fresh_traces(case: str, gemma3n: str) -> None:
     what = recipe(gemma3n, **CASES[case])
@@ -140,8 +158,11 @@ def test_without_trl_what_is_not_packed_becomes_fp32(llama: str) -> None:
     ("changes", "message"),
     [
         ({"model": "/nowhere/at-all"}, "no configuration"),
-        ({"targets": "no_such_module"}, "cannot be built"),
+        ({"targets": "no_such_module"}, "PEFT finds nothing to adapt"),
         ({"loss": "fused", "device": "mps"}, "Triton"),
+        ({"model": "Qwen3.5-4B"}, "Qwen3.5-4B has layers of linear attention"),
+        ({"model": "Granite-4.0-h-micro"}, "linear attention"),
+        ({"model": "whisper-tiny"}, "encoder-decoder"),
     ],
 )
 def test_what_cannot_be_traced_is_said_in_a_sentence(changes: dict[str, str], message: str, llama: str) -> None:
