@@ -251,8 +251,10 @@ def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, 
             if row.rendered is not None and row.rendered.add_special_tokens == special
         ]
         encodings = processor.encode([rendered.text for _, rendered in chosen], special)
+        asked = {i: rendered.prompt for i, rendered in chosen if rendered.prompt is not None}
+        prompts = dict(zip(asked, processor.encode(list(asked.values()), special), strict=True))
         for (i, rendered), encoding in zip(chosen, encodings, strict=True):
-            measured, faults = count(rendered, encoding, processor)
+            measured, faults = count(rendered, encoding, processor, prompts.get(i))
             counts[i].update(measured)
             rows[i].faults.extend(faults)
     return counts

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Raised whenever the same row would be measured differently: cached measurements of another version are not used.
-VERSION = 3
+VERSION = 4
 
 
 @cache
@@ -34,7 +34,8 @@ def schema() -> pa.Schema:
     the row's own switch: null where the row does not say.
 
     ``answers`` are the assistant's turns as ``[start, marker_end)``; a row that is one text is one answer, whole.
-    ``completion`` is the first token of the completion of a prompt/completion row.
+    ``completion`` is the first token of the completion of a prompt/completion row: where its tokens part from those of
+    the prompt by itself, as TRL 1.16 has it.
 
     ``media`` spans are the soft tokens that the encoder's features take the place of, without the markers around
     them. ``seconds`` is how much of an audio clip the processor hears: null where that is not known, and for images.

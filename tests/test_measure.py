@@ -123,7 +123,11 @@ def test_remembered_rows_are_the_same_rows(place, counting: list[int], tmp_path:
 def test_the_planted_rows_that_measuring_can_find(place, counting: list[int], tmp_path: Path) -> None:
     planted = coaching.make(tmp_path)
     table = measure(sources.read(str(tmp_path / "train.jsonl")), place)
-    found = {row["line"]: row["faults"][0]["code"] for row in table.to_pylist() if row["faults"]}
+    codes = {row["line"]: [fault["code"] for fault in row["faults"]] for row in table.to_pylist()}
+    # M116 says of every row that Gemma's template has no system role.
+    found = {
+        line: [code for code in own if code != "M116"][0] for line, own in codes.items() if own not in ([], ["M116"])
+    }
     assert found == {line: code for line, code in planted.items() if not code.startswith("T")}
     tokens = dict(zip(table.column("line").to_pylist(), table.column("tokens").to_pylist(), strict=True))
     longer = {line for line, count in tokens.items() if count is not None and count > 2048}

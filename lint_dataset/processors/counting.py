@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lint_dataset.conversations.faults import collapse
 from lint_dataset.faults import Fault
+from lint_dataset.processors.prompts import shared
 from lint_dataset.processors.spans import Ruler
 
 if TYPE_CHECKING:
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from lint_dataset.processors.rendering import Rendered
 
 
-def count(rendered: Rendered, encoding: Any, processor: Processor) -> tuple[dict[str, Any], list[Fault]]:
+def count(
+    rendered: Rendered, encoding: Any, processor: Processor, prompt: Any | None = None
+) -> tuple[dict[str, Any], list[Fault]]:
     """The columns ``tokens``, ``turns``, ``answers``, ``completion`` and ``media`` of a measurement, and the faults.
 
-    The faults are what only the tokens show: control tokens in what somebody wrote, a sequence that begins twice.
+    ``prompt`` is the encoding of the prompt by itself, where the row has one. The faults are what only the tokens show:
+    control tokens in what somebody wrote, a sequence that begins twice, a prompt that is not how the row begins.
     """
     ruler = Ruler(encoding)
     turns = []
@@ -39,18 +43,34 @@ def count(rendered: Rendered, encoding: Any, processor: Processor) -> tuple[dict
     for medium in rendered.media:
         start, end = ruler.span(medium.start, medium.end)
         media.append({"kind": medium.kind, "start": start, "end": end, "seconds": medium.seconds})
-    place = rendered.completion
+    completion, differing = _completion(rendered, encoding.ids, ruler, prompt)
     measured = {
         "tokens": ruler.tokens,
         "turns": turns,
         "answers": answers,
-        "completion": None if place is None else ruler.span(place, place)[0],
+        "completion": completion,
         "media": media,
     }
     return measured, [
         *_control_tokens(rendered, encoding.ids, ruler, processor),
         *_double_begin(encoding.ids, processor),
+        *differing,
     ]
+
+
+def _completion(rendered: Rendered, ids: list[int], ruler: Ruler, prompt: Any | None) -> tuple[int | None, list[Fault]]:
+    """Where the completion starts, and a fault where tokens of the prompt are not in the row.
+
+    As TRL 1.16 has it: where the tokens of the row part from those of the prompt by itself.
+    """
+    if prompt is None:
+        place = rendered.completion
+        return (None if place is None else ruler.span(place, place)[0]), []
+    start = shared(prompt.ids, ids)
+    lost = len(prompt.ids) - start
+    text = rendered.prompt if rendered.turns[-1].role == "completion" else None
+    data = {"tokens": lost, "start": start, "strings": text is not None, "space": bool(text and text[-1].isspace())}
+    return start, [Fault("M114", data)] if lost else []
 
 
 def _control_tokens(rendered: Rendered, ids: list[int], ruler: Ruler, processor: Processor) -> list[Fault]:

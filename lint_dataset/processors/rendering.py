@@ -9,8 +9,12 @@ from lint_dataset.conversations import Conversation
 from lint_dataset.conversations.faults import collapse
 from lint_dataset.faults import Fault
 from lint_dataset.processors import guard, media
+from lint_dataset.processors.arguments import arguments
 from lint_dataset.processors.audio import listen
 from lint_dataset.processors.images import look
+from lint_dataset.processors.prompts import prompt_of
+from lint_dataset.processors.refusals import refusals
+from lint_dataset.processors.spans import common_prefix
 from lint_dataset.processors.texts import Texts, locate
 
 if TYPE_CHECKING:
@@ -40,7 +44,9 @@ class Medium(NamedTuple):
 class Rendered(NamedTuple):
     """One example, ready to be tokenized. ``said`` is where people's own texts stand: (number of message, start, end).
 
-    All places are characters of ``text``. ``answers`` number the turns that are answers.
+    All places are characters of ``text``. ``answers`` number the turns that are answers. ``prompt`` is the prompt of a
+    prompt/completion row as the trainer tokenizes it by itself; the completion starts where its tokens part from those
+    of ``text``.
     """
 
     text: str
@@ -50,6 +56,7 @@ class Rendered(NamedTuple):
     media: list[Medium]
     said: list[tuple[int, int, int]]
     completion: int | None
+    prompt: str | None = None
 
 
 def render(conversation: Conversation, processor: Processor, folder: str) -> tuple[Rendered | None, list[Fault]]:
@@ -65,9 +72,12 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
     try:
         text = processor.render(messages, conversation.tools, conversation.variables)
     except Exception as error:  # a template raises whatever it likes
-        return None, [Fault("M101", {"error": type(error).__name__, "says": guard.first_line(error)})]
+        return None, refusals(error, conversation, messages, processor)
     texts = locate(conversation, messages, text, processor)
-    faults = collapse([*texts.faults, *guard.check(conversation, messages, text, texts, processor)])
+    unsaid = guard.check(conversation, messages, text, texts, processor)
+    faults = collapse([*texts.faults, *unsaid, *arguments(conversation, messages, text, processor)])
+    if texts.merged:
+        faults.append(Fault("M116", {}))
     expanded = _expand(conversation, text, texts, processor, folder, faults)
     if expanded is None:
         return None, faults
@@ -78,6 +88,10 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
     ]
     turns = [_with_media(number, turn, found) for number, turn in enumerate(turns, start=1)]
     completion = conversation.completion
+    prompt = prompt_of(conversation, messages, processor, faults)
+    if prompt is not None:
+        shared = common_prefix(prompt, text)
+        prompt = longer[: moved(shared)] + prompt[shared:]
     return (
         Rendered(
             text=longer,
@@ -90,6 +104,7 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
             media=found,
             said=[(number, moved(start), moved(end)) for number, start, end in texts.said],
             completion=turns[completion].start if completion is not None and completion < len(turns) else None,
+            prompt=prompt,
         ),
         faults,
     )
@@ -98,6 +113,7 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
 def _plain(conversation: Conversation, text: str, processor: Processor) -> Rendered:
     """A row that is one text: the trainer ends it with the end-of-sequence token unless it ends so already."""
     end = len(text)
+    prompt = None
     if processor.eos and text.endswith(processor.eos):
         end -= len(processor.eos)
     elif processor.eos:
@@ -106,12 +122,13 @@ def _plain(conversation: Conversation, text: str, processor: Processor) -> Rende
     if completion is None:
         turns = [Turn("text", 0, end, len(text), None)]
     else:
+        prompt = text[:completion]
         completion = min(completion, end)
         turns = [
             Turn("prompt", 0, completion, completion, None),
             Turn("completion", completion, end, len(text), None),
         ]
-    return Rendered(text, True, turns, [len(turns) - 1], [], [], completion)
+    return Rendered(text, True, turns, [len(turns) - 1], [], [], completion, prompt)
 
 
 def _expand(

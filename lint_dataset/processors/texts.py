@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lint_dataset.conversations import Conversation, Part
 from lint_dataset.faults import Fault
+from lint_dataset.processors.causes import keeps_last_reasoning, left_out
 from lint_dataset.processors.guard import place
 from lint_dataset.processors.marks import Marked, Text, TooManyTexts
 from lint_dataset.processors.spans import common_prefix
@@ -16,19 +17,22 @@ if TYPE_CHECKING:
 
 ASSISTANTS = ("assistant", "model")
 Span = tuple[int, int]
+#: So many messages are named one by one.
+_SHOWN = 5
 
 
 @dataclass
 class Texts:
     """What was found: for each message its turn as (start, end, end of marker), and the texts people wrote.
 
-    ``said`` holds (number of the message, start, end). ``lost_media`` is filled by the guard: media of which the
-    template rendered nothing.
+    ``said`` holds (number of the message, start, end). ``merged`` says that the system message is part of the user's
+    turn. ``lost_media`` is filled by the guard: media of which the template rendered nothing.
     """
 
     turns: list[tuple[int, int, int]] = field(default_factory=list)
     said: list[tuple[int, int, int]] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    merged: bool = False
     lost_media: list[tuple[int, Part]] = field(default_factory=list)
 
 
@@ -45,11 +49,8 @@ def locate(conversation: Conversation, messages: list[dict[str, Any]], plain: st
         texts.said.append((text.message + 1, *span))
     for index in sorted(printed):
         texts.faults.append(Fault("M104", place(conversation, index)))
-    for text in missing:
-        code = "M110" if text.reasoning else "M102"
-        fault = Fault(code, place(conversation, text.message))
-        if fault not in texts.faults:
-            texts.faults.append(fault)
+    texts.faults += _left_out(conversation, messages, missing, processor)
+    texts.merged = _merged(conversation, spans, plain, processor)
     before = 0
     for index in range(len(messages)):
         following = next((min(spans[i])[0] for i in range(index + 1, len(messages)) if i in spans), len(plain))
@@ -57,6 +58,35 @@ def locate(conversation: Conversation, messages: list[dict[str, Any]], plain: st
         texts.turns.append(turn)
         before = max(before, turn[2])
     return texts
+
+
+def _merged(conversation: Conversation, spans: dict[int, list[Span]], plain: str, processor: Processor) -> bool:
+    """Whether the system message is printed at the head of the user's turn, as by a template without a system role."""
+    roles = [message.role for message in conversation.messages[:2]]
+    if roles[1:] != ["user"] or roles[0] not in ("system", "developer") or not {0, 1} <= spans.keys():
+        return False
+    between = plain[max(end for _, end in spans[0]) : min(spans[1])[0]]
+    for slot in processor.expansion.slots.values():
+        between = between.replace(slot.placeholder, "")
+    return between.isspace()
+
+
+def _left_out(
+    conversation: Conversation, messages: list[dict[str, Any]], missing: list[Text], processor: Processor
+) -> list[Fault]:
+    """The faults of texts that are not in the render: one for each message, one for the reasoning of all of them."""
+    faults = []
+    for index in sorted({text.message for text in missing if not text.reasoning}):
+        why = left_out(processor, messages, conversation.tools, conversation.variables, index)
+        faults.append(Fault("M102", {**place(conversation, index), "why": why}))
+    thought = sorted({text.message for text in missing if text.reasoning})
+    if thought:
+        # Many templates drop the reasoning of all turns but the last on purpose, as people chat with such a model.
+        last = max(i for i, message in enumerate(conversation.messages) if message.role in ASSISTANTS)
+        usual = last not in thought and keeps_last_reasoning(processor)
+        numbers = [index + 1 for index in thought[:_SHOWN]]
+        faults.append(Fault("M110", {"messages": numbers, "count": len(thought), "usual": usual}))
+    return faults
 
 
 def _by_markers(

@@ -116,6 +116,18 @@ def fault_rule(
     rule(code, name, severity, what=what, why=why, remedy=remedy, example=example)(check)
 
 
+def first_of_each_file(judged: Judged, code: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The first fault of this code in each file, with how many rows of the file have one (``rows``)."""
+    paths = judged.rows.table.column("path")
+    first: dict[str, tuple[int, dict[str, Any]]] = {}
+    for row, data in judged.faults.get(code, ()):
+        path = paths[row].as_py()
+        if path not in first:
+            first[path] = (row, {**data, "rows": 0})
+        first[path][1]["rows"] += 1
+    yield from first.values()
+
+
 def all_rules() -> dict[str, Rule]:
     """Every rule by its code, in the order of the codes."""
     for module in pkgutil.iter_modules(__path__):

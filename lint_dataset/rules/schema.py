@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lint_dataset.conversations.elsewhere import remedy_for
-from lint_dataset.rules import Finding, Judged, fault_rule, rule
+from lint_dataset.rules import Finding, Judged, fault_rule, first_of_each_file, rule
 
 Data = dict[str, Any]
 
@@ -32,18 +32,6 @@ def _rows(data: Data) -> str:
 
 def _article(name: str) -> str:
     return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
-
-
-def _first_of_each_file(judged: Judged, code: str) -> Iterator[tuple[int, Data]]:
-    """The first fault of this code in each file, with how many rows of the file have one (``rows``)."""
-    paths = judged.rows.table.column("path")
-    first: dict[str, tuple[int, Data]] = {}
-    for row, data in judged.faults.get(code, ()):
-        path = paths[row].as_py()
-        if path not in first:
-            first[path] = (row, {**data, "rows": 0})
-        first[path][1]["rows"] += 1
-    yield from first.values()
 
 
 def _unknown(data: Data) -> str:
@@ -180,7 +168,7 @@ def _media_column(judged: Judged) -> Iterator[Finding]:
 def _sharegpt_roles(judged: Judged) -> Iterator[Finding]:
     if judged.plan.trainer != "trl":
         return
-    for row, data in _first_of_each_file(judged, "S007"):
+    for row, data in first_of_each_file(judged, "S007"):
         roles = ", ".join(data["roles"])
         message = f"TRL keeps the roles {roles} as they are, which chat templates do not know ({_rows(data)})"
         remedy = "Rename human to user and gpt to assistant before training; the rows are judged as if you had."
@@ -199,7 +187,7 @@ def _sharegpt_roles(judged: Judged) -> Iterator[Finding]:
 def _needs_conversion(judged: Judged) -> Iterator[Finding]:
     if judged.plan.trainer != "trl":
         return
-    for row, data in _first_of_each_file(judged, "S008"):
+    for row, data in first_of_each_file(judged, "S008"):
         message = f'TRL does not read "{data["column"]}" rows of this kind by itself ({_rows(data)})'
         remedy = "Pass a formatting_func, or write the rows as messages: they are judged as if you had."
         yield Finding(row, message, remedy, data)
@@ -240,7 +228,7 @@ fault_rule(
 def _prompt_without_completion(judged: Judged) -> Iterator[Finding]:
     if judged.plan.trainer != "trl":
         return
-    for row, data in _first_of_each_file(judged, "S011"):
+    for row, data in first_of_each_file(judged, "S011"):
         message = f'TRL takes the row for prompt/completion because of "prompt", and fails ({_rows(data)})'
         yield Finding(row, message, 'Drop or rename the column: dataset.remove_columns("prompt").', data)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pyarrow as pa
+
 from lint_dataset.measure import measure_batch
 from lint_dataset.measurements import schema, unpack
 from lint_dataset.processors.loading import Processor
@@ -30,7 +32,15 @@ def ids_of(
 
 def measured(processor: Processor | None, rows: list[Any], folder: str = ".") -> list[dict[str, Any]]:
     """Rows (JSON objects, or bytes as they stand) measured, one dict each, with ``codes`` for their faults."""
-    import pyarrow as pa
+    found = measured_batch(processor, rows, folder).to_pylist()
+    for row in found:
+        row["faults"] = unpack(row["faults"])
+        row["codes"] = [fault.code for fault in row["faults"]]
+    return found
+
+
+def measured_batch(processor: Processor | None, rows: list[Any], folder: str = ".") -> pa.RecordBatch:
+    """The same as the batch that measuring gives."""
 
     raws = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     count = len(raws)
@@ -46,11 +56,7 @@ def measured(processor: Processor | None, rows: list[Any], folder: str = ".") ->
     )
     out = measure_batch(batch, processor)
     assert out.schema.equals(schema())
-    found = out.to_pylist()
-    for row in found:
-        row["faults"] = unpack(row["faults"])
-        row["codes"] = [fault.code for fault in row["faults"]]
-    return found
+    return out
 
 
 def decoded(processor: Processor, ids: list[int], span: dict[str, int] | tuple[int, int]) -> str:

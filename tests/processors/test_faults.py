@@ -35,7 +35,7 @@ def test_text_of_an_unknown_role_is_lost(with_template) -> None:
     )
     row = one(processor, [{"role": "developer", "content": "be nice"}, *chat("hi", "hello")])
     lost = [fault.data for fault in row["faults"] if fault.code == "M102"]
-    assert lost == [{"message": 1, "role": "developer"}]
+    assert lost == [{"message": 1, "role": "developer", "why": "role"}]
     assert row["tokens"] == len(ids_of(processor, [{"role": "developer", "content": "be nice"}, *chat("hi", "hello")]))
 
 
@@ -43,7 +43,7 @@ def test_the_same_text_elsewhere_does_not_hide_a_loss(with_template) -> None:
     processor = with_template("{% for m in messages if m.role == 'user' %}[{{ m.content }}]{% endfor %}")
     row = one(processor, chat("yes", "yes", "yes", "yes"))
     (fault,) = row["faults"]
-    assert (fault.code, fault.data) == ("M102", {"message": 2, "role": "assistant", "times": 2})
+    assert (fault.code, fault.data) == ("M102", {"message": 2, "role": "assistant", "why": "role", "times": 2})
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_reasoning(loaded) -> None:
     ids = ids_of(processor, messages)
     assert row["tokens"] == len(ids)
     (fault,) = row["faults"]
-    assert (fault.code, fault.data) == ("M110", {"message": 2, "role": "assistant"})
+    assert (fault.code, fault.data) == ("M110", {"messages": [2], "count": 1, "usual": True})
     first, second = (decoded(processor, ids, answer) for answer in row["answers"])
     assert first == "1<|im_end|>"
     assert second.startswith("<think>\nlet me see\n</think>")
