@@ -125,9 +125,8 @@ def test_the_planted_rows_that_measuring_can_find(place, counting: list[int], tm
     table = measure(sources.read(str(tmp_path / "train.jsonl")), place)
     codes = {row["line"]: [fault["code"] for fault in row["faults"]] for row in table.to_pylist()}
     # M116 says of every row that Gemma's template has no system role.
-    found = {
-        line: [code for code in own if code != "M116"][0] for line, own in codes.items() if own not in ([], ["M116"])
-    }
+    own = {line: [code for code in said if code != "M116"] for line, said in codes.items()}
+    found = {line: said[0] for line, said in own.items() if said}
     assert found == {line: code for line, code in planted.items() if not code.startswith("T")}
     tokens = dict(zip(table.column("line").to_pylist(), table.column("tokens").to_pylist(), strict=True))
     longer = {line for line, count in tokens.items() if count is not None and count > 2048}

@@ -77,7 +77,7 @@ def test_every_fault_of_measuring_is_here() -> None:
 @pytest.mark.parametrize(("code", "data", "said"), FAULTS)
 def test_it_is_said(code: str, data: dict, said: list[str]) -> None:
     rule = all_rules()[code]
-    judged = Judged(rows=None, plan=None, reach=None, memory=None, faults={code: [(7, data)]})  # type: ignore[arg-type]
+    judged = Judged(None, None, None, None, None, faults={code: [(7, data)]})  # type: ignore[arg-type]
     (finding,) = rule.check(judged)
     assert finding.row == 7
     assert finding.data == data
