@@ -63,6 +63,8 @@ def _choice(name: str) -> click.Choice[str]:
     "torchtune, mlx-lm, nemo, openai, none. [trl]",
 )
 @click.option("--batch-size", type=int, metavar="N", help="Examples in a device's batch. [1]")
+@click.option("--gradient-accumulation", type=int, metavar="N", help="Batches whose gradients make a step. [1]")
+@click.option("--optimizer", type=_choice("optimizer"), help="[adamw]")
 @click.option("--lora-rank", type=int, metavar="R", help="[16]")
 @click.option("--lora-targets", metavar="NAMES", help="all-linear, attention, or module names. [all-linear]")
 @click.option("--dtype", type=_choice("dtype"), help="Type of the weights. [bf16]")

@@ -27,6 +27,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "dtype": ("bf16", "fp16", "fp32"),
     "mixed_precision": ("bf16", "fp16", "no"),
     "loss": ("logits", "chunked", "fused"),
+    "optimizer": ("adamw", "adamw-8bit", "paged-adamw-8bit", "sgd"),
     "loss_on": ("all", "assistant", "last", "completion"),
 }
 
@@ -42,11 +43,20 @@ DEFAULTS: dict[str, Any] = {
     "lora_rank": 16,
     "lora_targets": "all-linear",
     "dtype": "bf16",
+    "optimizer": "adamw",
+    "gradient_accumulation": 1,
 }
 
 
 #: Larger than anything that is trained, and small enough for the products of a step's sizes.
-MOST = {"batch_size": 2**16, "lora_rank": 2**16, "max_length": 2**31 - 1, "budget": 2**60, "machine_memory": 2**60}
+MOST = {
+    "batch_size": 2**16,
+    "gradient_accumulation": 2**31 - 1,
+    "lora_rank": 2**16,
+    "max_length": 2**31 - 1,
+    "budget": 2**60,
+    "machine_memory": 2**60,
+}
 
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
@@ -61,7 +71,8 @@ class Plan:
     name and ``machine_memory`` the bytes it has for a process, or shares with one; and where no ``budget`` is given,
     that is what training may use of them. ``revision`` is a branch, tag or commit of the processor's repository, and
     ``chat_template`` a file with the template that takes the place of its own. ``max_length`` is in tokens, None
-    leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast.
+    leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast;
+    ``gradient_accumulation`` are the batches whose gradients add up to a step.
     ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``. ``overlong`` is what it does with
     a row longer than ``max_length``, and ``packing`` how it puts several rows into one sequence: a ``max_length`` that
     is not given is then the trainer's own.
@@ -92,6 +103,8 @@ class Plan:
     gradient_checkpointing: bool = _UNSET
     loss: str = _UNSET
     loss_on: str = _UNSET
+    optimizer: str = _UNSET
+    gradient_accumulation: int = _UNSET
     calibrate: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -169,7 +182,7 @@ class Plan:
                     f"{_label(name)} {getattr(self, name)!r} is not known: choose one of {', '.join(choices)}"
                 )
         self._check_trainer()
-        for name in ("batch_size", "lora_rank", "max_length", "budget", "machine_memory"):
+        for name in MOST:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
                 raise PlanError(f"{_label(name)} must be a whole number of 1 or more, not {value!r}")
@@ -255,7 +268,8 @@ def resolve(
     for name, value in given.items():
         if value is None:
             continue
-        wanted = {"batch_size": int, "lora_rank": int, "max_length": int, "gradient_checkpointing": bool}.get(name, str)
+        whole = name in MOST and name not in ("budget", "machine_memory")
+        wanted = int if whole else bool if name == "gradient_checkpointing" else str
         if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
             kind = {int: "a whole number", bool: "true or false", str: "a text"}[wanted]
             raise PlanError(f"{_label(name)} in {origins[name]} must be {kind}, not {value!r}")

@@ -6,12 +6,8 @@ from collections.abc import Sequence
 
 from lint_dataset.memory.allocator import Block, CachingAllocator
 from lint_dataset.memory.devices import Device
+from lint_dataset.memory.optimizers import states
 from lint_dataset.memory.program import ParameterGroup, StepProgram
-
-#: AdamW keeps a running mean and a running square of each trained tensor, in its type, and the fused one its step
-#: count as a 32-bit float on the device.
-ADAM_STATES = 2
-STEP_BYTES = 4
 
 #: The groups that hold the scales of 4-bit weights, in the order of those, and LoRA's adapters.
 SCALES = "4-bit scales"
@@ -39,6 +35,7 @@ class Process:
         limit: int | None = None,
         *,
         mapped: bool = False,
+        optimizer: str = "adamw",
     ) -> None:
         """Load the weights. ``limit`` is what the allocator may reserve. Raises ``OutOfMemory``.
 
@@ -48,7 +45,7 @@ class Process:
         """
         self.allocator = CachingAllocator(limit)
         self._workspace = device.workspace
-        self._trained = [size for group in groups if group.trained for size in tensor_bytes(group, rank)]
+        self._states = states(optimizer, groups, rank)
         self._stepped = False
         packed = [group for group in groups if group.bytes_per_element < 1]
         model = [group for group in groups if group.name != ADAPTERS]
@@ -107,8 +104,7 @@ class Process:
 
     def _first_time(self, phase: str) -> None:
         if phase == "optimizer":
-            for size in self._trained:
-                for state in (STEP_BYTES, *[size] * ADAM_STATES):
-                    self.allocator.allocate(state)
+            for state in self._states:
+                self.allocator.allocate(state)
         elif self._workspace:
             self.allocator.allocate(self._workspace)

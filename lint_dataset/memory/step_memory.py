@@ -13,17 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from lint_dataset.measured_peak import MeasuredPeak
 from lint_dataset.memory import evidence
+from lint_dataset.memory.accumulation import accumulating
 from lint_dataset.memory.allocator import OutOfMemory, rounded
 from lint_dataset.memory.audio import mel_frames, whole_frames
 from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
 from lint_dataset.memory.devices import Device
 from lint_dataset.memory.devices import of as device_of
 from lint_dataset.memory.obtain import obtain
+from lint_dataset.memory.optimizers import states
 from lint_dataset.memory.parts import complete, living_parts
 from lint_dataset.memory.program import VARIABLES, StepProgram
 from lint_dataset.memory.reading import Calibrated, Reading, largest
 from lint_dataset.memory.recipe import Recipe
-from lint_dataset.memory.replay import ADAM_STATES, STEP_BYTES, Process, tensor_bytes
+from lint_dataset.memory.replay import Process, tensor_bytes
 from lint_dataset.plan import Plan
 from lint_dataset.sizes import format_bytes
 from lint_dataset.usage import UsageError
@@ -85,6 +87,8 @@ class StepMemory:
         ``UsageError`` where the plan is calibrated by a peak that cannot be one of its steps.
         """
         recipe, programs = obtain(plan, cache_dir, trace=trace)
+        if plan.gradient_accumulation > 1:
+            programs = tuple(accumulating(program) for program in programs)
         return cls(plan, recipe, programs)
 
     def rows(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Table:
@@ -198,7 +202,9 @@ class StepMemory:
         most = max(programs, key=self._states)
         mapped = self.plan.trainer == "trl"
         try:
-            process = Process(most.groups, self.plan.lora_rank, self.device, limit, mapped=mapped)
+            process = Process(
+                most.groups, self.plan.lora_rank, self.device, limit, mapped=mapped, optimizer=self.plan.optimizer
+            )
             for row, program in zip(rows, programs, strict=True):
                 process.step(program, sizes(program, row.tolist()))
         except OutOfMemory:
@@ -210,9 +216,7 @@ class StepMemory:
         return sum(rounded(size) for group in program.groups for size in tensor_bytes(group, rank))
 
     def _states(self, program: StepProgram) -> int:
-        trained = [g for g in program.groups if g.trained]
-        each = [size for group in trained for size in tensor_bytes(group, self.plan.lora_rank)]
-        return sum(ADAM_STATES * rounded(size) + rounded(STEP_BYTES) for size in each)
+        return sum(rounded(size) for size in states(self.plan.optimizer, program.groups, self.plan.lora_rank))
 
     @cached_property
     def _fixed(self) -> Ints:

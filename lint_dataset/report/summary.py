@@ -39,6 +39,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "loss": lambda value: "loss over full logits" if value == "logits" else f"{value} loss",
     "loss_on": lambda value: f"trained on {_LOSS_ON.get(value, value)}",
     "batch_size": lambda value: f"batch {value}",
+    "gradient_accumulation": lambda value: f"gradients of {value} batches a step",
+    "optimizer": str,
     "max_length": lambda value: f"max_length {value:,}",
     "overlong": lambda value: _OVERLONG[value],
     "packing": lambda value: f"packing {value}",
@@ -74,8 +76,8 @@ def _matters(plan: Plan, name: str) -> bool:
         return False
     if name in ("lora_rank", "lora_targets"):
         return plan.method != "full"
-    if name == "packing":
-        return plan.packing != "none"
+    if name in ("packing", "gradient_accumulation", "optimizer"):
+        return bool(getattr(plan, name) not in ("none", 1, "adamw"))
     if name == "overlong":
         return plan.overlong != "cut" and plan.max_length is not None
     return name != "truncation_side" or (plan.max_length is not None and len(plan.preset.sides) > 1)

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from lint_dataset.trainer_configs.draft import Draft, words
 
-#: Optimizers whose state is what the plan assumes: two numbers a parameter, in the parameter's type.
-ADAMW = ("adamw", "adamw_torch", "adamw_torch_fused", "adamw_hf")
+#: Optimizers whose states are known, by the names that configurations have for them.
+OPTIMIZERS = {
+    **dict.fromkeys(("adamw", "adamw_torch", "adamw_torch_fused", "adamw_hf"), "adamw"),
+    **dict.fromkeys(("adamw_8bit", "adamw_bnb_8bit"), "adamw-8bit"),
+    "paged_adamw_8bit": "paged-adamw-8bit",
+    "sgd": "sgd",
+}
 #: Attention that the device's fused kernels stand for.
 ATTENTION = ("auto", "sdpa", "flash_attention_2", "flash_attention_3", "fa2", "fa3")
 
@@ -62,7 +67,7 @@ def training_arguments(draft: Draft, *, release_autocast: str) -> None:
         draft.set("mixed_precision", "bf16" if bf16 else "fp16")
     else:
         draft.set("mixed_precision", "no" if bf16 is False else None, release_autocast)
-    draft.unless("optim", ADAMW, "another optimizer's states and steps change memory")
+    optimizer(draft, "optim")
     draft.unless("train_sampling_strategy", ("random", "sequential"), "changes which rows share a batch")
     draft.list_unmodelled(NOT_MODELLED)
     draft.ignore(IRRELEVANT)
@@ -74,11 +79,15 @@ def checkpointing(draft: Draft, default: bool) -> None:
     draft.set("gradient_checkpointing", None if given == [None, None] else any(given), default)
 
 
+def optimizer(draft: Draft, key: str) -> None:
+    """Set the optimizer, or say that its states are not known."""
+    draft.set("optimizer", OPTIMIZERS.get(str(draft.peek(key)).casefold()))
+    draft.unless(key, OPTIMIZERS, "another optimizer's states and steps change memory")
+
+
 def accumulation(draft: Draft) -> None:
-    """Take ``gradient_accumulation_steps``: with all parameters trained, kept gradients meet the activations."""
-    steps = draft.whole("gradient_accumulation_steps")
-    if steps and steps > 1 and draft.get("method") == "full":
-        draft.unmodelled("gradient_accumulation_steps", f"{steps}: gradients kept from step to step change memory")
+    """Take ``gradient_accumulation_steps``: kept gradients meet the activations."""
+    draft.set("gradient_accumulation", draft.whole("gradient_accumulation_steps"))
 
 
 def liger(draft: Draft) -> bool:

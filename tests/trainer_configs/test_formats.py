@@ -28,6 +28,8 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": True,
         "loss": "logits",
         "loss_on": "assistant",
+        "gradient_accumulation": 8,
+        "optimizer": "paged-adamw-8bit",
     },
     "axolotl/full.yaml": {
         "model": "Qwen/Qwen2.5-7B-Instruct",
@@ -40,6 +42,8 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": True,
         "loss": "fused",
         "loss_on": "all",
+        "gradient_accumulation": 16,
+        "optimizer": "adamw",
     },
     "axolotl/audio.yml": {
         "model": "google/gemma-3n-E2B-it",
@@ -53,6 +57,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": False,
         "loss": "fused",
         "loss_on": "assistant",
+        "optimizer": "adamw",
     },
     "llama-factory/lora.yaml": {
         "model": "meta-llama/Llama-3.2-3B-Instruct",
@@ -67,6 +72,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": True,
         "loss": "logits",
         "loss_on": "assistant",
+        "gradient_accumulation": 4,
     },
     # All weights are trained, so all are fp32 under bf16 autocast.
     "llama-factory/full.yaml": {
@@ -82,6 +88,8 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": True,
         "loss": "fused",
         "loss_on": "all",
+        "optimizer": "paged-adamw-8bit",
+        "gradient_accumulation": 2,
     },
     "llama-factory/qlora.yaml": {
         "model": "Qwen/Qwen2.5-7B-Instruct",
@@ -110,6 +118,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": False,
         "loss": "chunked",
         "loss_on": "assistant",
+        "gradient_accumulation": 2,
     },
     "trl/launch.sh": {
         "model": "Qwen/Qwen2.5-7B-Instruct",
@@ -125,6 +134,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": False,
         "loss": "chunked",
         "loss_on": "all",
+        "gradient_accumulation": 16,
     },
     # TRL loads in fp32 unless told otherwise, and trains 8 rows a device.
     "trl/full.json": {
@@ -138,6 +148,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": True,
         "loss": "chunked",
         "loss_on": "completion",
+        "gradient_accumulation": 4,
     },
     "transformers/arguments.json": {
         "trainer": "hf",
@@ -145,6 +156,8 @@ PLANS: dict[str, dict[str, Any]] = {
         "mixed_precision": "bf16",
         "gradient_checkpointing": True,
         "loss": "fused",
+        "optimizer": "adamw",
+        "gradient_accumulation": 2,
     },
     "transformers/finetune.sh": {
         "model": "Qwen/Qwen2.5-7B-Instruct",
@@ -156,6 +169,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "mixed_precision": "bf16",
         "gradient_checkpointing": False,
         "loss": "logits",
+        "gradient_accumulation": 8,
     },
     "transformers/lora.yaml": {
         "model": "meta-llama/Llama-3.2-3B-Instruct",
@@ -214,28 +228,26 @@ PLANS: dict[str, dict[str, Any]] = {
 #: What the plan cannot hold, what is not known, and what is not on this machine, of each file.
 LISTED: dict[str, dict[str, set[str]]] = {
     "axolotl/qlora.yml": {
-        "not modelled": {"sample_packing", "pad_to_sequence_len", "optimizer"},
+        "not modelled": {"sample_packing", "pad_to_sequence_len"},
         "unknown": {"loss_wachdog_threshold"},
     },
-    "axolotl/full.yaml": {"not modelled": {"deepspeed", "gradient_accumulation_steps", "liger_rms_norm"}},
+    "axolotl/full.yaml": {"not modelled": {"deepspeed", "liger_rms_norm"}},
     "axolotl/audio.yml": {
         "not modelled": {"lora_target_modules", "chat_template", "eot_tokens"},
         "not read": {"datasets"},
     },
     "llama-factory/lora.yaml": {"not modelled": {"packing"}, "not read": {"dataset alpaca_en"}},
-    "llama-factory/full.yaml": {
-        "not modelled": {"deepspeed", "optim", "gradient_accumulation_steps", "enable_liger_kernel"}
-    },
+    "llama-factory/full.yaml": {"not modelled": {"deepspeed", "enable_liger_kernel"}},
     "llama-factory/qlora.yaml": {"not modelled": {"use_dora"}},
     "trl/lora.yaml": {},
     "trl/launch.sh": {
         "not modelled": {"packing", "eos_token", "accelerate launch --num_processes 2 --config_file zero2.yaml"},
         "not read": {"dataset_name"},
     },
-    "trl/full.json": {"not modelled": {"use_liger_kernel", "gradient_accumulation_steps"}},
+    "trl/full.json": {"not modelled": {"use_liger_kernel"}},
     "transformers/arguments.json": {"not modelled": {"use_liger_kernel", "fsdp"}},
     "transformers/finetune.sh": {
-        "not modelled": {"torchrun --nproc_per_node 4 --master_port 20001", "gradient_accumulation_steps"},
+        "not modelled": {"torchrun --nproc_per_node 4 --master_port 20001"},
         "unknown": {"my_own_switch"},
     },
     "transformers/lora.yaml": {},

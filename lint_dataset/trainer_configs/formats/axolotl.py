@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lint_dataset.trainer_configs.arguments import ADAMW, ATTENTION, accumulation
+from lint_dataset.trainer_configs.arguments import ATTENTION, accumulation, optimizer
 from lint_dataset.trainer_configs.draft import Draft, words
 from lint_dataset.trainer_configs.registry import trainer_format
 
@@ -147,7 +147,7 @@ def read(draft: Draft) -> None:
     _loss(draft)
     _length(draft)
     _data(draft)
-    draft.unless("optimizer", ADAMW, "another optimizer's states and steps change memory")
+    optimizer(draft, "optimizer")
     draft.unless("attn_implementation", ATTENTION, "another attention changes memory")
     draft.unless("chat_template", ("tokenizer_default",), "rows are rendered with the model's own template")
     draft.unless("revision_of_model", ("main",), "another revision may count other tokens")

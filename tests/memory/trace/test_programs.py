@@ -6,9 +6,10 @@ import random
 
 import pytest
 
+from lint_dataset.memory.accumulation import accumulating
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.trace import trace
-from lint_dataset.memory.trace.step import Point, Tracer
+from lint_dataset.memory.trace.step import Loop, Point, Trace, Tracer
 
 from .seen import at, peak, recipe, replayed
 
@@ -170,3 +171,15 @@ def test_what_cannot_be_traced_is_said_in_a_sentence(changes: dict[str, str], me
     with pytest.raises(ValueError, match=message) as raised:
         trace(Recipe(**{**what.__dict__, **changes}))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("case", ["trl", "trl-full", "full-fp32-autocast"])
+def test_accumulated_gradients_peak_as_in_a_fresh_trace_with_gradients_in_place(case: str, llama: str) -> None:
+    what = recipe(llama, **CASES[case])
+    made = trace(what)
+    tracer = Tracer(what, Loop(resident_gradients=True))
+    for point in points(300, random.Random(3)):
+        fresh = tracer.trace(point)
+        sizes, events = replayed(accumulating(at(made, point)), point)
+        assert sorted(sizes) == sorted(fresh.sizes)
+        assert peak(Trace(sizes, events, {}, set())) == peak(fresh)
