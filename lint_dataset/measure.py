@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lint_dataset import measurements
 from lint_dataset.cache import Cache, Entry, key_of
 from lint_dataset.conversations import Conversation, convert, parse
+from lint_dataset.conversations.identity import answers_of, content_of
 from lint_dataset.faults import Fault
+from lint_dataset.loading.outline import outline
 from lint_dataset.processors import Location, load
 from lint_dataset.sources import RawExample, restore
 
@@ -30,7 +32,7 @@ BATCH_ROWS = 1000
 BATCH_BYTES = 16_000_000
 
 #: The columns of a measurement that come from the example itself, not from measuring it.
-_GIVEN = ("path", "line", "hash")
+_GIVEN = ("path", "line", "block", "hash")
 #: The measurement of a row that is about a file as a whole.
 _NOTHING = json.dumps({"turns": [], "answers": [], "media": [], "faults": []})
 #: What decides a measurement beside the processor: the hash of the row, and the folder that its media are in.
@@ -38,9 +40,10 @@ _Place = tuple[str | None, str]
 
 
 class _Row(NamedTuple):
-    """One row on its way: its family and faults, the conversation where it has one, its render where it has one."""
+    """One row on its way: its family, outline and faults, its conversation and its render where it has them."""
 
     family: str | None
+    outline: str | None
     faults: list[Fault]
     conversation: Conversation | None
     rendered: Rendered | None = None
@@ -96,6 +99,7 @@ def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.Reco
             "line": line,
             "hash": hash_of(raw),
             **counted,
+            **about(row.outline, row.conversation),
             "faults": [*(before or []), *measurements.pack(row.faults)],
         }
         for path, line, raw, before, row, counted in zip(paths, lines, raws, known, rows, counts, strict=True)
@@ -106,6 +110,13 @@ def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.Reco
 def hash_of(raw: bytes | None) -> str | None:
     """The name of a row: a hash of its bytes. None for a row that is about a file as a whole."""
     return None if raw is None else hashlib.sha256(raw).hexdigest()
+
+
+def about(seen: str | None, conversation: Conversation | None) -> dict[str, str | None]:
+    """The columns ``outline``, ``content`` and ``said`` of a row: what it is among the others of its file."""
+    if conversation is None:
+        return {"outline": seen, "content": None, "said": None}
+    return {"outline": seen, "content": content_of(conversation), "said": answers_of(conversation)}
 
 
 def batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
@@ -205,6 +216,7 @@ def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_P
     columns = {name: table.column(name) for name in table.column_names}
     columns["path"] = pa.array([example.path for example in batch], pa.string())
     columns["line"] = pa.array([example.line for example in batch], pa.int64())
+    columns["block"] = pa.array([example.block for example in batch], pa.int32())
     columns["hash"] = pa.array([digest for digest, _ in places], pa.string())
     if any(example.faults for example in batch):
         own = zip(batch, columns["faults"].to_pylist(), strict=True)
@@ -216,22 +228,23 @@ def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_P
 def _read(raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: Processor | None) -> _Row:
     """Read one row and render it."""
     if raw is None:
-        return _Row(None, [], None)
+        return _Row(None, None, [], None)
     row, faults = parse(raw)
     if row is None:
-        return _Row(None, faults, None)
+        return _Row(None, None, faults, None)
+    seen = outline(row)
     if blobs:
         row = restore(row, blobs)
     conversation, more = convert(row)
     faults = [*faults, *more]
     if conversation is None:
-        return _Row(None, faults, None)
+        return _Row(None, seen, faults, None)
     if processor is None:
-        return _Row(conversation.family, faults, conversation)
+        return _Row(conversation.family, seen, faults, conversation)
     from lint_dataset.processors.rendering import render
 
     rendered, more = render(conversation, processor, os.path.dirname(path))
-    return _Row(conversation.family, [*faults, *more], conversation, rendered)
+    return _Row(conversation.family, seen, [*faults, *more], conversation, rendered)
 
 
 def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, Any]]:

@@ -40,6 +40,11 @@ def schema() -> pa.Schema:
     ``media`` spans are the soft tokens that the encoder's features take the place of, without the markers around
     them. ``seconds`` is how much of an audio clip the processor hears: null where that is not known, and for images.
 
+    ``block`` is the block of the file that the datasets library reads the row in, from 0 (see
+    ``loading.blocks``); it is null for tables. ``outline`` is which keys of which types the row has
+    (``loading.outline``). ``content`` and ``said`` are the same where rows are the same conversation, and where
+    assistants say the same (``conversations.identity``). The last three are null for what is no row that can be read.
+
     ``faults`` are code and data (a JSON object), in the order they were met.
     """
     import pyarrow as pa
@@ -58,6 +63,7 @@ def schema() -> pa.Schema:
         [
             ("path", pa.string()),
             ("line", pa.int64()),
+            ("block", pa.int32()),
             ("hash", pa.string()),
             ("family", pa.string()),
             ("tokens", pa.int64()),
@@ -65,6 +71,9 @@ def schema() -> pa.Schema:
             ("answers", pa.list_(pa.struct(answer))),
             ("completion", pa.int64()),
             ("media", pa.list_(pa.struct(medium))),
+            ("outline", pa.string()),
+            ("content", pa.string()),
+            ("said", pa.string()),
             ("faults", pa.list_(pa.struct(fault))),
         ]
     )

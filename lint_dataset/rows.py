@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from lint_dataset.loading.places import Block
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -110,6 +113,23 @@ class Rows:
                 seconds=np.asarray(media["seconds"].fill_null(float("nan")).to_numpy(zero_copy_only=False), np.float64),
             ),
         )
+
+    @cached_property
+    def blocks(self) -> dict[str, list[Block]]:
+        """The types of each text by its path, block by block as the datasets library reads it."""
+        from lint_dataset.loading.gather import blocks_of
+
+        return blocks_of(self.table)
+
+    def index(self, path: str, line: int) -> int:
+        """The row of the table that is the example at this line. Raises ``ValueError`` where there is none."""
+        import pyarrow.compute as pc
+
+        here = pc.and_(pc.equal(self.table.column("path"), path), pc.equal(self.table.column("line"), line))
+        found = pc.index(pc.and_(here, pc.is_valid(self.table.column("hash"))), True).as_py()
+        if found < 0:
+            raise ValueError(f"no example at {path}:{line}")
+        return int(found)
 
     def faults(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
         """The faults of all rows by code: (row, data), in the order of the rows."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 
 from lint_dataset import sources
 from lint_dataset.conversations import convert, parse
 from lint_dataset.diagnostics import Diagnostic
 from lint_dataset.faults import Fault
 from lint_dataset.judge import judge, look
-from lint_dataset.measurements import pack, schema
+from lint_dataset.measure import measure
 from lint_dataset.plan import Plan
 from lint_dataset.rules import all_rules
 
@@ -38,7 +35,5 @@ def find(folder: Path, content: bytes, trainer: str = "trl") -> list[Diagnostic]
 
 
 def find_in(path: str, trainer: str = "trl") -> list[Diagnostic]:
-    empty: dict[str, Any] = {"turns": [], "answers": [], "media": []}
-    rows = [{"path": path, "line": line, "faults": pack(faults), **empty} for line, faults in faults_of(path)]
     codes = [code for code in all_rules() if code[0] in "JSM"]
-    return judge(look(pa.Table.from_pylist(rows, schema()), Plan(trainer=trainer), None), codes)
+    return judge(look(measure(sources.read(path), None), Plan(trainer=trainer), None), codes)

@@ -18,7 +18,8 @@ from lint_dataset.estimates.interval import groups, interval
 from lint_dataset.estimates.layout import Layout, Place, lay_out
 from lint_dataset.estimates.tally import Tally, settle, votes_of
 from lint_dataset.faults import Fault
-from lint_dataset.measure import batches, hash_of
+from lint_dataset.loading.outline import outline
+from lint_dataset.measure import about, batches, hash_of
 from lint_dataset.rows import Ints
 from lint_dataset.sources import RawExample, restore
 
@@ -66,10 +67,11 @@ class Estimates:
 
 
 class _Row(NamedTuple):
-    """One example on its way: its schema family, what is wrong with it, and its layout where it has one."""
+    """One example on its way: its family, what it is among others, what is wrong with it, and its layout if any."""
 
     example: RawExample
     family: str | None
+    about: dict[str, str | None]
     faults: list[Fault]
     layout: Layout | None
     uncounted: bool = False
@@ -98,20 +100,22 @@ def estimate(examples: Iterable[RawExample], family: Family) -> Estimates:
 
 def _read(example: RawExample, family: Family) -> _Row:
     if example.raw is None:
-        return _Row(example, None, [], None)
+        return _Row(example, None, about(None, None), [], None)
     row, faults = parse(example.raw)
     if row is None:
-        return _Row(example, None, faults, None)
+        return _Row(example, None, about(None, None), faults, None)
+    seen = outline(row)
     if example.blobs:
         row = restore(row, example.blobs)
     conversation, found = convert(row)
     faults = [*faults, *found]
     if conversation is None:
-        return _Row(example, None, faults, None)
+        return _Row(example, None, about(seen, None), faults, None)
+    among = about(seen, conversation)
     layout = lay_out(conversation, family, os.path.dirname(example.path))
     if layout is None:
-        return _Row(example, conversation.family, faults, None, True)
-    return _Row(example, conversation.family, [*faults, *layout.faults], layout)
+        return _Row(example, conversation.family, among, faults, None, True)
+    return _Row(example, conversation.family, among, [*faults, *layout.faults], layout)
 
 
 def _places(layouts: Sequence[Layout], tally: Tally, coefficients: Coefficients) -> list[list[Ints]]:
@@ -149,6 +153,7 @@ def _measured(row: _Row, before: Ints | None) -> dict[str, Any]:
     measured: dict[str, Any] = {
         "path": example.path,
         "line": example.line,
+        "block": example.block,
         "hash": hash_of(example.raw),
         "family": row.family,
         "tokens": None,
@@ -156,6 +161,7 @@ def _measured(row: _Row, before: Ints | None) -> dict[str, Any]:
         "answers": [],
         "completion": None,
         "media": [],
+        **row.about,
         "faults": measurements.pack([*example.faults, *row.faults]),
     }
     if layout is None or before is None:

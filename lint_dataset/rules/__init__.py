@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset.diagnostics import Severity
+from lint_dataset.loading.loaders import sentence, severity_of
 from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
@@ -102,16 +103,21 @@ def fault_rule(
     example: str,
     message: Callable[[dict[str, Any]], str],
     advice: Callable[[dict[str, Any]], str] | None = None,
+    loading: str | None = None,
 ) -> None:
     """Register a rule that reports the faults of its own code, one finding each.
 
     ``message`` makes the sentence from a fault's data. ``advice`` makes the remedy where the general one can be
-    bettered by the data.
+    bettered by the data. ``loading`` names what loaders do with it (``loading.loaders.CLAIMS``): it is said in ``why``,
+    and decides the severity by the loader of the plan's trainer.
     """
+    if loading is not None:
+        why = f"{why} {sentence(loading)[:1].upper()}{sentence(loading)[1:]}."
 
     def check(judged: Judged) -> Iterator[Finding]:
         for row, data in judged.faults.get(code, ()):
-            yield Finding(row, message(data), advice(data) if advice else remedy, data)
+            by_loader = severity_of(loading, judged.plan.trainer) if loading is not None else None
+            yield Finding(row, message(data), advice(data) if advice else remedy, data, by_loader)
 
     rule(code, name, severity, what=what, why=why, remedy=remedy, example=example)(check)
 

@@ -1,9 +1,10 @@
-"""J: will the file load at all, and does every line of it hold one JSON object?"""
+"""J: is the file as a whole what it should be?"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from lint_dataset.loading.loaders import sentence
 from lint_dataset.rules import fault_rule
 
 Data = dict[str, Any]
@@ -12,70 +13,6 @@ Data = dict[str, Any]
 def _bytes(count: int) -> str:
     return f"{count:,} byte" + ("" if count == 1 else "s")
 
-
-#: What is wrong with a path and what to do, filled in from the fault's data.
-_UNREADABLE = {
-    "not_found": ("there is no such file", "Check the path."),
-    "no_match": ("the pattern matches no file", "Check the pattern; quote it so that the shell leaves it alone."),
-    "folder": (
-        "the folder holds no file with rows",
-        "Name the files, or give them an ending that is read: .jsonl, .ndjson, .json, .parquet, .arrow.",
-    ),
-    "not_a_file": ("this is no regular file", "Write it to a file first, or pipe it to lint-dataset -."),
-    "not_fetched": (
-        "this is an address, which is opened only when asked",
-        "Give --fetch (without --offline) to read it, or download it first.",
-    ),
-    "no_protocol": ("addresses of {protocol}:// are not opened", "Download it first. What is opened: {known}."),
-    "no_package": ("{protocol}:// cannot be opened without the package {package}", "Run: pip install {package}"),
-    "hub_name": ("this names no dataset", "Write hf:user/name, hf:user/name:split or hf:user/name:config:split."),
-    "hub_not_found": (
-        "the Hub has no dataset {name} that you may see",
-        "Check the name; if it is private, log in with: hf auth login",
-    ),
-    "hub_gated": (
-        "the dataset {name} is gated",
-        "Ask for access at https://huggingface.co/datasets/{name} and log in with: hf auth login",
-    ),
-    "hub_offline": (
-        "the dataset {name} is not in the cache, and nothing is downloaded offline",
-        "Run once without --offline and HF_HUB_OFFLINE: the dataset then stays in the cache.",
-    ),
-    "hub_unreachable": (
-        "the dataset {name} is not in the cache, and the Hub cannot be reached",
-        "Check the network, or load the dataset on a machine that has it and copy it here with save_to_disk.",
-    ),
-    "hub_split": ("the dataset {name} has no such split", "Name one of its splits: {known}."),
-    "hub_no_split": ("the dataset {name} has several splits, none called train", "Name one of its splits: {known}."),
-    "hub_config": ("the dataset {name} has no such configuration", "Name one of its configurations: {known}."),
-    "hub_script": (
-        "the dataset {name} needs code of its own, which is never run",
-        "Convert it to Parquet where you trust its code, and name the files.",
-    ),
-    "hub_failed": (
-        "the dataset {name} cannot be loaded ({reason})",
-        "See what load_dataset says of it in Python: a trainer would stop there too.",
-    ),
-}
-
-
-def _unreadable(data: Data) -> tuple[str, str]:
-    unknown = ("the file cannot be read ({reason})", "Check the path and its permissions.")
-    message, advice = _UNREADABLE.get(data["problem"], unknown)
-    return message.format_map(data), advice.format_map(data)
-
-
-fault_rule(
-    "J001",
-    "unreadable-file",
-    "error",
-    what="The path is no file or dataset that can be read, or a folder or pattern without any file with rows in it.",
-    why="Nothing in it was judged, and a training run would stop here, or silently train on the other files alone.",
-    remedy="Check the path, the pattern and the permissions.",
-    example="lint-dataset trian.jsonl",
-    message=lambda data: _unreadable(data)[0],
-    advice=lambda data: _unreadable(data)[1],
-)
 
 fault_rule(
     "J002",
@@ -113,13 +50,11 @@ fault_rule(
     "byte-order-mark",
     "warning",
     what="The file starts with a UTF-8 byte order mark (the bytes EF BB BF), as Windows editors write it.",
-    why=(
-        "Readers that take one JSON object from each line (mlx-lm, most scripts) fail on line 1; "
-        "the datasets library skips the mark."
-    ),
-    remedy="Save the file as UTF-8 without BOM, for example: sed -i '1s/^\\xEF\\xBB\\xBF//' FILE",
+    why="The mark is no part of JSON, and who does not skip it fails on line 1.",
+    remedy="Save the file as UTF-8 without the mark: tail -c +4 FILE > FILE.jsonl",
     example='EF BB BF {"messages": [',
-    message=lambda data: "the file starts with a UTF-8 byte order mark: plain JSON readers fail on line 1",
+    message=lambda data: f"the file starts with a UTF-8 byte order mark: {sentence('byte_order_mark')}",
+    loading="byte_order_mark",
 )
 
 _UNPACK = {
@@ -158,11 +93,16 @@ fault_rule(
     "note",
     what="Lines end with CR LF, as on Windows. Said once a file, at the first such line.",
     why="JSON readers skip the CR, so training is not harmed; scripts that cut or hash lines may trip over it.",
-    remedy="Nothing has to be done; `sed -i 's/\\r$//' FILE` makes the line ends plain.",
+    remedy="Nothing has to be done; tr -d '\\r' < FILE > FILE.jsonl makes the line ends plain.",
     example='{"text": "one"}\\r\\n',
     message=lambda data: "lines end with CR LF (Windows); JSON readers accept it",
 )
 
+#: Python's own reader: texts with commas, quotes and line breaks in them stay whole.
+_OF_CSV = (
+    'python3 -X utf8 -c "import csv, json, sys; csv.field_size_limit(10**9); '
+    '[print(json.dumps(row)) for row in csv.DictReader(sys.stdin%s)]" < FILE > FILE.jsonl'
+)
 _HOLDS = {
     "array": (
         "the file is one JSON array, not one object a line: its rows were not judged",
@@ -176,174 +116,32 @@ _HOLDS = {
         'the file is one object whose rows are a list under "{key}": they were not judged',
         "jq -c '.[\"{key}\"][]' FILE > FILE.jsonl",
     ),
+    "csv": ("this is CSV (columns {columns}), not one JSON object a line: its rows were not judged", _OF_CSV % ""),
+    "csv ;": ("this is CSV with semicolons (columns {columns}): its rows were not judged", _OF_CSV % ", delimiter=';'"),
+    "tsv": ("this is TSV (columns {columns}): its rows were not judged", _OF_CSV % ", delimiter='\\t'"),
 }
+
+
+def _named(data: Data) -> Data:
+    return {**data, "columns": ", ".join(data.get("columns", ()))}
+
 
 fault_rule(
     "J007",
     "not-json-lines",
     "error",
     what=(
-        "The whole file is one JSON array (in a file that is not called .json), its objects go over several lines, or "
-        "it is one object that holds the rows in a list."
+        "The whole file is one JSON array (in a file that is not called .json), its objects go over several lines, "
+        "it is one object that holds the rows in a list, or a table of text (CSV, TSV)."
     ),
     why=(
-        "The datasets library happens to load an array, but every reader that takes one object from each line fails "
-        "on line 1, and so the rows of this file were not judged."
+        "The datasets library loads an array, and in most releases objects that go over several lines. Every reader "
+        "that takes one object from each line fails on line 1, and so the rows of this file were not judged."
     ),
     remedy="Write one object a line: jq -c . FILE > FILE.jsonl",
     example='[\\n  {"messages": […]},\\n  {"messages": […]}\\n]',
-    message=lambda data: _HOLDS[data["holds"]][0].format_map(data),
-    advice=lambda data: "Write one object a line: " + _HOLDS[data["holds"]][1].format_map(data),
-)
-
-fault_rule(
-    "J008",
-    "blank-line",
-    "warning",
-    what="A line is empty or holds only spaces.",
-    why="Readers that take one JSON object from each line (mlx-lm, most scripts) fail on it; datasets skips it.",
-    remedy="Delete it: sed -i '/^[[:space:]]*$/d' FILE",
-    example='{"text": "one"}\\n\\n{"text": "two"}\\n',
-    message=lambda data: (
-        "blank line at the end of the file" if data.get("last") else "blank line: readers that parse each line fail"
-    ),
-)
-
-fault_rule(
-    "J009",
-    "invalid-utf-8",
-    "error",
-    what="A line holds a byte that is no UTF-8, usually text in Latin-1 or Windows-1252 pasted into it.",
-    why=(
-        "The datasets library says that it loaded the file and raises UnicodeDecodeError when this row is read, "
-        "which can be hours into a run."
-    ),
-    remedy="Write the line again as UTF-8; if all of it is Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8",
-    example='{"text": "caf\\xe9"}',
-    message=lambda data: f"byte {data['column']} (0x{data['byte']:02X}) is not valid UTF-8",
-)
-
-_SYNTAX = {
-    "byte_order_mark": (
-        "a byte order mark inside the file",
-        "Remove the three bytes EF BB BF at the start of the line.",
-    ),
-    "no_value": ("a comma with nothing before it", "Remove the comma."),
-    "comma_at_end": ("a comma after the object", "Remove the comma: lines are not joined by commas in JSON Lines."),
-    "second_value": ("a second JSON value on the line", "Put each object on a line of its own."),
-    "extra_text": ("more text after the end of the object", "Remove what follows the object's closing bracket."),
-    "control_character": (
-        "a raw control character inside a string",
-        "Write tabs as \\t, line breaks as \\n and other control characters as \\u00XX.",
-    ),
-    "bad_escape": (
-        "a backslash that starts no JSON escape",
-        "Write a literal backslash as two (paths and LaTeX need it), or make the file with a JSON library.",
-    ),
-    "cut": ("the line ends in the middle of the object", "Write the row again: the file or this line was cut off."),
-    "trailing_comma": ("a comma before a closing bracket", "Remove the comma."),
-    "single_quotes": (
-        "single quotes, as Python prints a dict",
-        "Write the rows with json.dumps: JSON strings take double quotes.",
-    ),
-    "comment": ("a comment", "Remove it: JSON has no comments."),
-    "python_literal": ("a Python literal", "Write true, false and null, or write the rows with json.dumps."),
-    "unquoted_key": ("a key without quotes", "Put double quotes around every key."),
-    "missing_comma": ("a missing comma", "Put a comma between the values."),
-    "unescaped_quote": (
-        "a double quote inside a string, not escaped",
-        'Write it as \\", or write the rows with json.dumps.',
-    ),
-}
-
-
-def _place(data: Data) -> str:
-    return f"line {data['row_line']:,} of the row, " if "row_line" in data else ""
-
-
-def _syntax(data: Data) -> tuple[str, str]:
-    parser = data["parser"].rstrip(": ")
-    return _SYNTAX.get(data["problem"], (f"{parser[:1].lower()}{parser[1:]}", "Write the row again with json.dumps."))
-
-
-fault_rule(
-    "J010",
-    "json-syntax",
-    "error",
-    what="A line is no valid JSON. The column is the character at which it stops to be.",
-    why="Loaders stop at it, and most name a row inside a chunk rather than the line of the file.",
-    remedy="Write the row again with a JSON library (json.dumps) rather than by hand.",
-    example='{"messages": [{"role": "user", "content": "hi"},]}',
-    message=lambda data: f"not valid JSON at {_place(data)}column {data['column']:,}: {_syntax(data)[0]}",
-    advice=lambda data: _syntax(data)[1],
-)
-
-
-def _not_object(data: Data) -> tuple[str, str]:
-    if data.get("encoded_twice"):
-        return (
-            "the line is a string that holds the JSON of an object: it was encoded twice",
-            "Decode it once more (json.loads), or write the rows without the second json.dumps.",
-        )
-    if data["got"] == "array":
-        inside = data.get("objects_with") or []
-        column = "messages" if "role" in inside else "conversations" if "from" in inside else None
-        advice = f'Wrap it: {{"{column}": […]}}' if column else "Put each object of the array on a line of its own."
-        items = data["items"]
-        return f"the line is an array of {items:,} item{'' if items == 1 else 's'}, not an object", advice
-    return f"the line is a {data['got']}, not an object", "Write one JSON object a line, or delete the line."
-
-
-fault_rule(
-    "J011",
-    "not-an-object",
-    "error",
-    what="A line is valid JSON but no object: an array, a number, or a string (often an object encoded twice).",
-    why="A row needs named columns: loaders fail with messages such as 'changed from object to array in row 0'.",
-    remedy="Write one JSON object a line.",
-    example='[{"from": "human", "value": "hi"}, {"from": "gpt", "value": "hello"}]',
-    message=lambda data: _not_object(data)[0],
-    advice=lambda data: _not_object(data)[1],
-)
-
-fault_rule(
-    "J012",
-    "duplicate-key",
-    "error",
-    what="An object has the same key twice.",
-    why="Python keeps the last of them and drops the others without a word; the datasets library fails to load it.",
-    remedy="Keep one of them: what wrote the row means something else than what is read.",
-    example='{"prompt": "a", "prompt": "b", "completion": "c"}',
-    message=lambda data: f'the key "{data["key"]}" stands twice in one object',
-)
-
-fault_rule(
-    "J013",
-    "number-no-json",
-    "warning",
-    what="A number is NaN or Infinity, which JSON does not have, or an integer of more than 64 bits.",
-    why=(
-        "Python and the datasets library read NaN, other readers refuse the line; the integer is rounded to a "
-        "floating-point number."
-    ),
-    remedy="Write null, or leave the key out; write a long number as a string.",
-    example='{"text": "hi", "score": NaN}',
-    message=lambda data: (
-        f"an integer of {data['digits']:,} digits fits no 64 bits"
-        if data["number"] == "integer"
-        else f"{data['number']} is no JSON number"
-    ),
-)
-
-fault_rule(
-    "J014",
-    "lone-surrogate",
-    "error",
-    what="A string holds half of a surrogate pair (\\ud83d without its second half), usually an emoji cut in two.",
-    why="It cannot be written as UTF-8: tokenizers and Arrow raise an error on this row.",
-    remedy="Cut texts by characters, not by UTF-16 units, or remove the half: text.encode('utf-8', 'ignore').decode().",
-    example='{"text": "party \\ud83d time"}',
-    message=lambda data: f"half of a surrogate pair in {data['where']}",
+    message=lambda data: _HOLDS[data["holds"]][0].format_map(_named(data)),
+    advice=lambda data: "Write one object a line: " + _HOLDS[data["holds"]][1].replace("{key}", data.get("key") or ""),
 )
 
 fault_rule(
@@ -368,17 +166,6 @@ fault_rule(
     message=lambda data: (
         f"the file changed while it was read ({data['size_before']:,} bytes before, {data['size_after']:,} after)"
     ),
-)
-
-fault_rule(
-    "J017",
-    "nested-too-deep",
-    "error",
-    what="Objects or arrays are nested deeper than any conversation.",
-    why="Readers and chat templates give up at their recursion limits, some with a crash.",
-    remedy="Store the nested value as a string, or leave it out.",
-    example='{"a": {"a": {"a": …}}}',
-    message=lambda data: f"nested more than {data['deepest']} levels deep",
 )
 
 _DAMAGE = {

@@ -19,6 +19,8 @@ _NO_BLOBS: Mapping[str, bytes] = {}
 class RawExample(NamedTuple):
     """One row: its number (from 1), its bytes without the line end, and what is wrong with it so far.
 
+    ``block`` is the block of a text that the datasets library reads it in (None in a table).
+
     ``line`` is a line of a text file and a row of a table. ``raw`` is None where there is no example: a blank line, a
     line too long to read, or (``line`` is then where it was noticed) something about the file as a whole.
 
@@ -31,6 +33,7 @@ class RawExample(NamedTuple):
     raw: bytes | None
     faults: tuple[Fault, ...] = ()
     blobs: Mapping[str, bytes] = _NO_BLOBS
+    block: int | None = None
 
 
 def about_file(path: str, fault: Fault, line: int = 1) -> RawExample:

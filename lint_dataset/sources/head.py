@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from typing import Any
 
-from lint_dataset.conversations.faults import name_of
+from lint_dataset.conversations.faults import key_names, name_of
 from lint_dataset.faults import Fault
 
 BOM = b"\xef\xbb\xbf"
@@ -28,6 +29,10 @@ _FOREIGN = (
 )
 #: Keys of the objects in a list that is part of a row: messages, tools, media.
 _OF_A_ROW = {"role", "from", "type", "function", "bytes", "path"}
+#: Enough of a text to see that it is a table, what parts its columns, and what names they have.
+_GLANCE = 2**16
+_DELIMITERS = {",": "csv", "\t": "tsv", ";": "csv ;"}
+_COLUMN = re.compile(r"\w[\w .\-/]{0,59}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _Decoder = json.JSONDecoder()
 
@@ -70,12 +75,31 @@ def not_lines(head: bytes, *, complete: bool) -> Fault | None:
     except (ValueError, RecursionError):
         if not rest.strip(BLANK):
             return None
+        if opening[:1] not in (b"{", b"[") and (table := _text_table(head, complete)) is not None:
+            return Fault("J007", table)
     else:
         alone = complete and isinstance(value, list) and not rest.strip(BLANK)
         return Fault("J007", {"holds": "array"}) if alone and value and isinstance(value[0], dict) else None
     holds = "array" if opening.startswith(b"[") else "objects"
     if opening in (b"[", b"{", b"[{") or _goes_on(head.lstrip(BLANK).decode("utf-8", "replace")):
         return Fault("J007", {"holds": holds})
+    return None
+
+
+def _text_table(head: bytes, complete: bool) -> dict[str, Any] | None:
+    """What makes a text a table with a line of column names: its delimiter and names; None where it is none."""
+    lines = head[:_GLANCE].decode("utf-8", "replace").splitlines(keepends=True)
+    if len(head) > _GLANCE or not complete:
+        del lines[-1:]
+    for delimiter, holds in _DELIMITERS.items():
+        try:
+            rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+        except csv.Error:
+            continue
+        names = rows[0] if len(rows) > 1 else []
+        whole = sum(len(row) == len(names) for row in rows[1:])
+        if len(names) > 1 and all(map(_COLUMN.fullmatch, names)) and (2 * whole >= len(rows) - 1):
+            return {"holds": holds, "columns": key_names(names)}
     return None
 
 

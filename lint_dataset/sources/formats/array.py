@@ -70,7 +70,8 @@ def _elements(source: Input, file: BinaryIO) -> Iterator[RawExample]:
             limits = {"bytes": cut.size, "limit": example.LONGEST_LINE}
             yield RawExample(path, line, None, (Fault("J015", limits),))
         elif cut.size:
-            yield RawExample(path, line, cut.text)
+            # The datasets library reads an array as a whole.
+            yield RawExample(path, line, cut.text, block=0)
         elif cut.mark == "," or not first:
             problem = "trailing_comma" if cut.mark == "]" else "no_value"
             syntax = {"column": cut.column, "problem": problem, "parser": "no value before the comma"}

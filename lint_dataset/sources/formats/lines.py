@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from lint_dataset.faults import Fault
+from lint_dataset.loading.blocks import Blocks
 from lint_dataset.sources import example
 from lint_dataset.sources.example import RawExample, about_file
 from lint_dataset.sources.head import BLANK, BOM, not_lines, not_text
@@ -34,10 +35,10 @@ def lines(source: Input) -> Iterator[RawExample]:
 def numbered(source: Input, peeked: Peeked) -> Iterator[RawExample]:
     """The lines of a text that is known to be one."""
     path, file = source.path, peeked.file
-    number, crlf = 0, False
+    number, crlf, blocks = 0, False, Blocks()
     if peeked.head.startswith(BOM):
         yield about_file(path, Fault("J004", {}))
-        file.read(len(BOM))
+        blocks.next(len(file.read(len(BOM))))
     while line := file.readline(example.LONGEST_LINE):
         number += 1
         ended = line.endswith(b"\n")
@@ -46,15 +47,17 @@ def numbered(source: Input, peeked: Peeked) -> Iterator[RawExample]:
             break
         if len(line) == example.LONGEST_LINE and not ended:
             size = len(line) + _skip_line(file)
+            blocks.next(size)
             yield RawExample(path, number, None, (Fault("J015", {"bytes": size, "limit": example.LONGEST_LINE}),))
             continue
         if line.endswith(b"\r\n") and not crlf:
             crlf = True
             yield about_file(path, Fault("J006", {}), number)
+        block = blocks.next(len(line))
         if not line.strip(BLANK):
-            yield RawExample(path, number, None, (Fault("J008", {"last": not file.peek(1)}),))
+            yield RawExample(path, number, None, (Fault("J008", {"last": not file.peek(1)}),), block=block)
             continue
-        yield RawExample(path, number, line.removesuffix(b"\n").removesuffix(b"\r"))
+        yield RawExample(path, number, line.removesuffix(b"\n").removesuffix(b"\r"), block=block)
     damage = source.damage()
     if damage is not None:
         yield about_file(path, Fault("J018", {"problem": damage}), number + 1)
