@@ -14,7 +14,7 @@ Does = Literal["loads", "fails", "fails on reading", "split", "changed"]
 Loader = Literal["datasets", "lines"]
 
 #: Trainers that parse each line of a file on its own; the others load files with the datasets library.
-_LINES = frozenset(("mlx-lm", "openai", "none"))
+_LINES = frozenset(("mlx-lm", "nemo", "openai", "none"))
 
 
 class Claim(NamedTuple):
