@@ -52,7 +52,7 @@ def write(
         page.line()
     for label, text in (("plan", plan_line(result.plan)), *summary_lines(result)):
         page.paragraph(Lead(f"{label:11}"), text=text)
-    page.counts(result.summary.counts, rules)
+    page.counts(result.summary.counts, {**rules, **_found(result.diagnostics, rules)})
     page.line(_verdict(result))
 
 
@@ -94,6 +94,17 @@ def _runs(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, bool]
         *rest, last = run
         yield from ((diagnostic, False) for diagnostic in rest)
         yield last, True
+
+
+def _found(
+    diagnostics: Iterable[Diagnostic], rules: Mapping[str, tuple[str, Severity]]
+) -> dict[str, tuple[str, Severity]]:
+    """The rules as they were found: with the most severe of their findings."""
+    severities: dict[str, set[Severity]] = {}
+    for diagnostic in diagnostics:
+        severities.setdefault(diagnostic.code, set()).add(diagnostic.severity)
+    worst = {code: min(found, key=SEVERITIES.index) for code, found in severities.items()}
+    return {code: (rules[code][0] if code in rules else "", severity) for code, severity in worst.items()}
 
 
 def _verdict(result: Result) -> str:
