@@ -53,7 +53,7 @@ def test_without_a_model_or_a_program_it_says_so(tmp_path: Path) -> None:
         ladder(Plan())
     done = run("--model", "nobody/knows-it", cwd=tmp_path)
     assert done.returncode == 2
-    assert "no step program" in done.stderr.splitlines()[-1]
+    assert "memory: " in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
 
 

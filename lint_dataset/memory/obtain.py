@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import count
@@ -11,7 +12,7 @@ from itertools import count
 from lint_dataset.memory import store
 from lint_dataset.memory.program import StepProgram
 from lint_dataset.memory.recipe import Recipe
-from lint_dataset.models import find
+from lint_dataset.models import find, same_shapes
 from lint_dataset.plan import Plan
 
 
@@ -41,32 +42,59 @@ def obtain(
     recipe = Recipe.of(plan)
     known = find(recipe.model)
     if known is not None:
-        recipe = replace(recipe, model=known.alias)
+        recipe = replace(recipe, model=same_shapes(known).alias)
     programs = store.load(recipe, cache_dir)
     if programs is None and not trace:
-        raise NoStepProgram(_missing(recipe), "name a --budget to have one traced")
-    return recipe, programs or _trace(recipe, cache_dir)
+        raise NoStepProgram(_missing(plan, recipe), "name a --budget to have one traced")
+    return recipe, programs or _trace(plan, recipe, cache_dir)
 
 
-def _missing(recipe: Recipe) -> str:
-    return f"no step program is shipped for {recipe.model} with {recipe.key.replace('_', ', ')}"
+def _missing(plan: Plan, recipe: Recipe) -> str:
+    """What is not shipped, and which options would come nearest to it."""
+    shipped = [key.split("_") for key in store.keys(recipe.model)]
+    if not shipped:
+        return f"no step program is shipped for {plan.model}"
+    nearest = min(sorted(shipped), key=lambda key: sum(a != b for a, b in zip(key, recipe.parts, strict=True)))
+    changes = [
+        option(value) for option, value, asked in zip(_OPTIONS, nearest, recipe.parts, strict=True) if value != asked
+    ]
+    return (
+        f"{len(shipped)} step programs are shipped for {plan.model} and none for this plan; the nearest is for "
+        f"{' '.join(filter(None, changes))}"
+    )
 
 
-def _trace(recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
-    what = _missing(recipe)
+#: The options that lead to each part of a recipe's key.
+_OPTIONS: tuple[Callable[[str], str], ...] = (
+    lambda method: f"--method {method}",
+    lambda targets: "" if targets == "all" else f"--lora-targets {targets.replace('+', ',')}",
+    lambda dtype: f"--dtype {dtype}",
+    lambda mixed: f"--mixed-precision {mixed.removeprefix('amp-')}",
+    lambda kept: "--gradient-checkpointing" if kept == "ckpt" else "--no-gradient-checkpointing",
+    lambda loss: f"--loss {loss}",
+    lambda device: f"--device {device}",
+)
+
+
+def _trace(plan: Plan, recipe: Recipe, cache_dir: str | os.PathLike[str] | None) -> tuple[StepProgram, ...]:
     if find_spec("torch") is None or find_spec("peft") is None:
-        raise NoStepProgram(what, "pip install 'lint-dataset[trace]' traces one from the model's own code")
+        raise NoStepProgram(
+            _missing(plan, recipe), "pip install 'lint-dataset[trace]' traces one from the model's own code"
+        )
     from lint_dataset.memory.trace import TraceError, trace
 
     def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
-    say(f"tracing a training step of {recipe.model}; this is done once and kept in the cache")
+    say(f"tracing a training step of {plan.model}; this is done once and kept in the cache")
     classes = count(1)
     try:
         programs = trace(recipe, progress=lambda _: say(f"  class {next(classes)} of steps"))
     except TraceError as error:
-        raise NoStepProgram(what, f"and tracing one failed: {error}") from error
+        known = store.keys(recipe.model)
+        raise NoStepProgram(
+            str(error), _missing(plan, recipe) if known else "--list-models names the models whose memory is known"
+        ) from error
     try:
         store.save(recipe, programs, store.cache_folder(cache_dir))
     except OSError as error:

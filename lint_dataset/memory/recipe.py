@@ -38,16 +38,19 @@ class Recipe:
         )
 
     @property
-    def key(self) -> str:
-        """A name that is unique among recipes of one model and safe as a file name."""
-        checkpointing = "ckpt" if self.gradient_checkpointing else "nockpt"
-        parts = (
+    def parts(self) -> tuple[str, ...]:
+        """What tells it from other recipes of its model."""
+        return (
             self.method,
-            self.targets or "all",
+            (self.targets or "all").replace(",", "+"),
             self.dtype,
             f"amp-{self.mixed_precision}",
-            checkpointing,
+            "ckpt" if self.gradient_checkpointing else "nockpt",
             self.loss,
             self.device,
         )
-        return "_".join(part.replace(",", "+") for part in parts)
+
+    @property
+    def key(self) -> str:
+        """A name that is unique among recipes of one model and safe as a file name."""
+        return "_".join(self.parts)

@@ -58,6 +58,20 @@ def find(name: str) -> Model | None:
     return next((names[one] for one in _plainer(name.casefold()) if one in names), None)
 
 
+def same_shapes(model: Model) -> Model:
+    """The first model in the table whose steps hold what this one's do: a program traced from one is both's.
+
+    They differ in nothing but their weights, the longest text they are made for and the epsilon of their norms.
+    """
+    if not model.config:
+        return model
+    return next(each for each in MODELS if each.config and _shapes(each) == _shapes(model))
+
+
+def _shapes(model: Model) -> dict[str, Any]:
+    return {key: value for key, value in model.config.items() if key not in ("max_position_embeddings", "rms_norm_eps")}
+
+
 def near_misses(name: str) -> tuple[str, ...]:
     """Up to three aliases that somebody who wrote ``name`` may have meant, the likeliest first."""
     import difflib

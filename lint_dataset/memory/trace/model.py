@@ -58,7 +58,9 @@ def config_of(model: str) -> Any:
         else:
             config = AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
     except Exception as error:
-        raise TraceError(f"no configuration for {model}: is its repository or folder here?") from error
+        raise TraceError(
+            f"{model} has no configuration here: it is no folder, and no repository within reach"
+        ) from error
     return getattr(config, "thinker_config", config)
 
 

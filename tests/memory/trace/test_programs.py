@@ -158,7 +158,7 @@ def test_without_trl_what_is_not_packed_becomes_fp32(llama: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"model": "/nowhere/at-all"}, "no configuration"),
+        ({"model": "/nowhere/at-all"}, "has no configuration here"),
         ({"targets": "no_such_module"}, "PEFT finds nothing to adapt"),
         ({"loss": "fused", "device": "mps"}, "Triton"),
         ({"model": "Qwen3.5-4B"}, "Qwen3.5-4B has layers of linear attention"),
