@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
@@ -11,9 +12,8 @@ import numpy as np
 
 from lint_dataset import sources
 from lint_dataset.cache import Cache
-from lint_dataset.diagnostics import Diagnostic
 from lint_dataset.estimates.possible import possible
-from lint_dataset.judge import judge, look
+from lint_dataset.judge import LISTED, Findings, find, judge, look
 from lint_dataset.machines.remarks import remarks
 from lint_dataset.measure import measure
 from lint_dataset.memory import NoStepProgram, StepMemory
@@ -79,19 +79,20 @@ def lint(
     plan, said = _trainer_for(table, plan)
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     judged = look(table, plan, memory, estimates is not None)
-    diagnostics = judge(judged, codes)
+    findings = find(judged, codes)
     if estimates is not None and problem is not None:
         asked = memory if plan.budget is not None else None
         ends = [judge(look(end, plan, asked, True), codes) for end in (estimates.low, estimates.high)]
-        diagnostics = possible(ends[0], diagnostics, ends[1])
+        findings = findings.but(possible(ends[0], findings.diagnostics, ends[1]))
         said = [estimates.says(problem), *said]
     return Result(
         plan=plan,
-        notes=(*said, *remarks(plan), *notes(judged)),
+        notes=(*said, *remarks(plan), *notes(judged), *_not_listed(findings)),
         unjudged=tuple(unjudged),
-        diagnostics=tuple(diagnostics),
-        summary=summarise(judged, diagnostics, memory, len(files)),
-        rows=_example_rows(judged, diagnostics, estimates),
+        diagnostics=tuple(findings.diagnostics),
+        unlisted={found: len(rows) for found, rows in sorted(findings.unlisted.items())},
+        summary=summarise(judged, findings.counts(), memory, len(files)),
+        rows=_example_rows(judged, findings, estimates),
         estimated=Estimated(estimates.family, estimates.width()) if estimates is not None else None,
     )
 
@@ -172,7 +173,18 @@ def _memory(plan: Plan, counted: bool, cache_dir: str | None, unjudged: list[str
         return None
 
 
-def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic], estimates: Estimates | None) -> pa.Table:
+def _not_listed(findings: Findings) -> list[str]:
+    """A sentence where findings are counted and not listed."""
+    more: Counter[str] = Counter()
+    for (code, _), rows in sorted(findings.unlisted.items()):
+        more[code] += len(rows)
+    if not more:
+        return []
+    told = ", ".join(f"{number:,} of {code}" for code, number in more.items())
+    return [f"the first {LISTED:,} findings of a code in each file are listed, the others are only counted: {told}"]
+
+
+def _example_rows(judged: Judged, findings: Findings, estimates: Estimates | None) -> pa.Table:
     """The measurements of the examples, and what was judged: ``reach_tokens``, ``peak_bytes`` and ``codes``.
 
     ``tokens_low`` and ``tokens_high`` are the ends of an estimate; they equal ``tokens`` where these were counted.
@@ -182,9 +194,12 @@ def _example_rows(judged: Judged, diagnostics: Iterable[Diagnostic], estimates: 
 
     table = judged.rows.table
     codes: dict[tuple[str, int], set[str]] = {}
-    for diagnostic in diagnostics:
+    for diagnostic in findings.diagnostics:
         codes.setdefault((diagnostic.path, diagnostic.line), set()).add(diagnostic.code)
-    places = zip(table.column("path").to_pylist(), table.column("line").to_pylist(), strict=True)
+    places = list(zip(table.column("path").to_pylist(), table.column("line").to_pylist(), strict=True))
+    for (code, _), rows in findings.unlisted.items():
+        for row in rows:
+            codes.setdefault(places[row], set()).add(code)
     unmeasured = ~judged.rows.measured
     peaks = judged.memory.peak if judged.memory is not None else np.zeros(len(judged.rows), np.int64)
     nothing = unmeasured if judged.memory is not None else np.ones(len(judged.rows), np.bool_)

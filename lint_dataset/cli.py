@@ -214,7 +214,11 @@ def _status(result: Result, fail_on: str) -> int:
     if result.unjudged:
         return 2
     failing = {"error": ("error",), "warning": ("error", "warning"), "never": ()}[fail_on]
-    return int(any(diagnostic.severity in failing for diagnostic in result.diagnostics))
+    found = (
+        *(diagnostic.severity for diagnostic in result.diagnostics),
+        *(severity for _, severity in result.unlisted),
+    )
+    return int(any(severity in failing for severity in found))
 
 
 def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.diagnostics import Diagnostic, Severity
 from lint_dataset.plan import Plan
 from lint_dataset.reach import Losses, Reach, reach
 from lint_dataset.rows import Ints, Rows
@@ -18,6 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lint_dataset.memory import StepMemory
+
+#: How many findings of a code are listed for each file. More than anyone reads, and little enough to hold in memory.
+LISTED = 10_000
+#: What cuts and memory find depends on the plan, and is weighed finding by finding where tokens are estimated.
+_OF_A_ROW = ("J", "S", "M", "A")
 
 
 def heaviest_clips(rows: Rows) -> tuple[Ints, NDArray[np.float64]]:
@@ -49,14 +57,57 @@ def in_loss(kept: Reach, plan: Plan) -> Ints:
     return kept.supervised if plan.packing == "none" else np.maximum(kept.supervised, kept.step)
 
 
+@dataclass(frozen=True)
+class Findings:
+    """What was found: diagnostics sorted by path, line and code, and what a list cannot hold.
+
+    ``unlisted`` has the rows of further findings by code and severity: of what only concerns a row itself no more than
+    ``LISTED`` findings of a code are listed for each file.
+    """
+
+    diagnostics: list[Diagnostic]
+    unlisted: dict[tuple[str, Severity], array[int]]
+
+    def counts(self) -> Counter[tuple[str, Severity]]:
+        """How many findings there are of each code and severity, listed or not."""
+        counts = Counter((diagnostic.code, diagnostic.severity) for diagnostic in self.diagnostics)
+        counts.update({found: len(rows) for found, rows in self.unlisted.items()})
+        return counts
+
+    def but(self, diagnostics: Iterable[Diagnostic]) -> Findings:
+        """The same with other diagnostics."""
+        return Findings(sorted(diagnostics, key=_order), self.unlisted)
+
+
 def judge(judged: Judged, codes: Collection[str]) -> list[Diagnostic]:
-    """Run the rules of these codes: their findings, sorted by path, line and code."""
-    paths = judged.rows.table.column("path")
-    lines = judged.rows.table.column("line")
-    diagnostics = []
+    """Run the rules of these codes: their findings, as far as they are listed, sorted by path, line and code."""
+    return find(judged, codes).diagnostics
+
+
+def find(judged: Judged, codes: Collection[str]) -> Findings:
+    """Run the rules of these codes."""
+    import pyarrow.compute as pc
+
+    paths = pc.dictionary_encode(judged.rows.table.column("path").combine_chunks())
+    names, file_of = paths.dictionary.to_pylist(), paths.indices.to_numpy()
+    lines = judged.rows.table.column("line").to_numpy()
+    findings = Findings([], {})
     for rule in all_rules().values():
-        if rule.code in codes:
-            for row, message, remedy, data, severity in rule.check(judged):
-                path, line = paths[row].as_py(), lines[row].as_py()
-                diagnostics.append(Diagnostic(rule.code, severity or rule.severity, path, line, message, remedy, data))
-    return sorted(diagnostics, key=lambda d: (d.path, d.line, d.code))
+        if rule.code not in codes:
+            continue
+        listed: Counter[int] = Counter()
+        for row, message, remedy, data, severity in rule.check(judged):
+            file = int(file_of[row])
+            listed[file] += 1
+            severity = severity or rule.severity
+            if listed[file] > LISTED and rule.code.startswith(_OF_A_ROW):
+                findings.unlisted.setdefault((rule.code, severity), array("q")).append(row)
+            else:
+                place = names[file], int(lines[row])
+                findings.diagnostics.append(Diagnostic(rule.code, severity, *place, message, remedy, data))
+    findings.diagnostics.sort(key=_order)
+    return findings
+
+
+def _order(diagnostic: Diagnostic) -> tuple[str, int, str]:
+    return diagnostic.path, diagnostic.line, diagnostic.code

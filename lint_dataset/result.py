@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lint_dataset.diagnostics import Diagnostic
+    from lint_dataset.diagnostics import Diagnostic, Severity
     from lint_dataset.plan import Plan
 
 
@@ -91,6 +91,8 @@ class Result:
     #: Sorted by path, line and code.
     diagnostics: tuple[Diagnostic, ...]
     summary: Summary
+    #: How many findings there are besides these, by code and severity: they are only counted.
+    unlisted: Mapping[tuple[str, Severity], int] = field(default_factory=dict, kw_only=True)
     #: One row an example: the measurements, and ``tokens_low``, ``tokens_high``, ``reach_tokens``, ``peak_bytes`` and
     #: ``codes``.
     rows: pa.Table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -131,13 +132,35 @@ class Rows:
             raise ValueError(f"no example at {path}:{line}")
         return int(found)
 
-    def faults(self) -> dict[str, list[tuple[int, dict[str, Any]]]]:
+    def faults(self) -> dict[str, Iterable[tuple[int, dict[str, Any]]]]:
         """The faults of all rows by code: (row, data), in the order of the rows."""
+        import pyarrow.compute as pc
+
         faults, row = _flatten(self.table, "faults")
-        by_code: dict[str, list[tuple[int, dict[str, Any]]]] = {}
-        for index, code, data in zip(row.tolist(), faults["code"].to_pylist(), faults["data"].to_pylist(), strict=True):
-            by_code.setdefault(code, []).append((index, json.loads(data)))
+        by_code: dict[str, Iterable[tuple[int, dict[str, Any]]]] = {}
+        for code in pc.unique(faults["code"]).to_pylist():
+            chosen = pc.equal(faults["code"], code)
+            by_code[code] = _Faults(row[chosen.to_numpy(zero_copy_only=False)], faults["data"].filter(chosen))
         return by_code
+
+
+class _Faults:
+    """The faults of one code, read each time they are asked for: a file may have millions, most of them alike."""
+
+    def __init__(self, rows: Ints, data: pa.Array) -> None:
+        self._rows = rows
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        text, read = None, {}
+        for row, data in zip(self._rows, self._data, strict=True):
+            if text is None or data.as_py() != text:
+                text = data.as_py()
+                read = json.loads(text)
+            yield int(row), dict(read)
 
 
 def _ints(column: Any) -> Ints:

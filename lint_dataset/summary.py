@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lint_dataset.diagnostics import Diagnostic
+from lint_dataset.diagnostics import Severity
 from lint_dataset.judge import heaviest_clips, in_loss
 from lint_dataset.reach import Losses, reach
 from lint_dataset.result import Cuts, Fits, LongestRow, Summary
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from lint_dataset.memory import StepMemory
 
 
-def summarise(judged: Judged, diagnostics: Sequence[Diagnostic], memory: StepMemory | None, files: int) -> Summary:
+def summarise(
+    judged: Judged, found: Mapping[tuple[str, Severity], int], memory: StepMemory | None, files: int
+) -> Summary:
     """The summary of judged rows. Rows about a file as a whole (those without a hash) are not examples."""
     examples = len(judged.rows) - judged.rows.table.column("hash").null_count
     tokens = judged.rows.tokens[judged.rows.measured]
-    counts = Counter(diagnostic.code for diagnostic in diagnostics)
+    counts: Counter[str] = Counter()
+    for (code, _), number in found.items():
+        counts[code] += number
     return Summary(
         files=files,
         examples=examples,

@@ -27,11 +27,11 @@ def faults_of(path: str) -> Iterator[tuple[int, list[Fault]]]:
         yield example.line, faults
 
 
-def find(folder: Path, content: bytes, trainer: str = "trl") -> list[Diagnostic]:
-    """The findings in a file with this content."""
+def find(folder: Path, content: bytes, trainer: str = "trl", ignore: tuple[str, ...] = ()) -> list[Diagnostic]:
+    """The findings in a file with this content, but those of some codes."""
     path = folder / "train.jsonl"
     path.write_bytes(content)
-    return find_in(str(path), trainer)
+    return [finding for finding in find_in(str(path), trainer) if finding.code not in ignore]
 
 
 def find_in(path: str, trainer: str = "trl") -> list[Diagnostic]:

@@ -11,10 +11,13 @@ from typing import Literal, NamedTuple
 from lint_dataset.diagnostics import Severity
 
 Does = Literal["loads", "fails", "fails on reading", "split", "changed"]
-Loader = Literal["datasets", "lines"]
+Release = Literal["lines", "old", "new"]
 
 #: Trainers that parse each line of a file on its own; the others load files with the datasets library.
 _LINES = frozenset(("mlx-lm", "nemo", "openai", "none"))
+#: Which releases of the datasets library a trainer asks for, where not for any: TRL 1.16 for 4.7 or newer,
+#: LLaMA-Factory for 4.0 or older.
+_RELEASES: dict[str, tuple[Release, ...]] = {"trl": ("new",), "llama-factory": ("old",)}
 
 
 class Claim(NamedTuple):
@@ -65,16 +68,15 @@ _NAMES = {
 }
 
 
-def loader_of(trainer: str) -> Loader:
-    """The loader that a trainer reads files with."""
-    return "lines" if trainer in _LINES else "datasets"
+def releases_of(trainer: str) -> tuple[Release, ...]:
+    """The loaders that a trainer may read files with: releases of the datasets library, or a reader of lines."""
+    return ("lines",) if trainer in _LINES else _RELEASES.get(trainer, ("old", "new"))
 
 
 def severity_of(kind: str, trainer: str) -> Severity:
-    """An error where the trainer's loader refuses the file or reads something else, in its oldest or newest release."""
-    claim = CLAIMS[kind]
-    done = (claim.lines,) if loader_of(trainer) == "lines" else (claim.old, claim.new)
-    return "warning" if set(done) == {"loads"} else "error"
+    """An error where a loader of the trainer refuses the file or reads something else."""
+    claim = CLAIMS[kind]._asdict()
+    return "warning" if all(claim[release] == "loads" for release in releases_of(trainer)) else "error"
 
 
 def sentence(kind: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -18,7 +19,8 @@ SCHEMA_VERSION = 1
 
 def write(result: Result, tool_version: str, out: TextIO) -> None:
     """Write the run as one JSON object: ``version``, ``tool``, ``plan``, ``estimated`` (null where the
-    processor counted), ``notes``, ``unjudged``, ``summary``, ``diagnostics``. Sizes are in bytes, lengths in tokens.
+    processor counted), ``notes``, ``unjudged``, ``summary``, ``unlisted`` (how many
+    findings of a code are only counted), ``diagnostics``. Sizes are in bytes, lengths in tokens.
     """
     report = {
         "version": SCHEMA_VERSION,
@@ -28,9 +30,17 @@ def write(result: Result, tool_version: str, out: TextIO) -> None:
         "notes": result.notes,
         "unjudged": result.unjudged,
         "summary": summary_object(result.summary),
+        "unlisted": _by_code(result),
         "diagnostics": [diagnostic_object(diagnostic) for diagnostic in result.diagnostics],
     }
     out.write(dumps(report, indent=2) + "\n")
+
+
+def _by_code(result: Result) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for (code, _), number in result.unlisted.items():
+        counts[code] += number
+    return dict(counts)
 
 
 def plan_object(plan: Plan) -> dict[str, Any]:

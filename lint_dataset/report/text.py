@@ -43,10 +43,14 @@ def write(
     if result.notes or result.unjudged:
         page.line()
     shown, hidden = worst(result.diagnostics)
+    for (code, _), number in result.unlisted.items():
+        hidden[code] = hidden.get(code, 0) + number
     for finding, last in _runs(shown):
         page.finding(finding, last)
     for code, count in hidden.items():
-        text = f"more, none worse than the {SHOWN} above: --output-format jsonl shows them all"
+        unlisted = any(code == other for other, _ in result.unlisted)
+        told = "lists more of them" if unlisted else "shows them all"
+        text = f"more, none worse than the {SHOWN} above: --output-format jsonl {told}"
         page.paragraph(Lead(f"... {count:,} "), Lead(f"{code} ", bold=True), text=text)
     if shown:
         page.line()
@@ -110,6 +114,8 @@ def _found(
 def _verdict(result: Result) -> str:
     """The last line: how much was found."""
     counts = Counter(diagnostic.severity for diagnostic in result.diagnostics)
+    for (_, severity), number in result.unlisted.items():
+        counts[severity] += number
     found = [f"{counts[s]:,} {s}{'s' if counts[s] > 1 else ''}" for s in SEVERITIES if counts[s]]
     text = f"Found {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}." if found else ""
     if result.unjudged:

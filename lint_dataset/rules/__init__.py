@@ -46,7 +46,7 @@ class Judged:
     #: The peak memory of each row; None where it is not known or not asked for.
     memory: Verdicts | None
     #: The faults met while measuring, by code: (row, data).
-    faults: Mapping[str, list[tuple[int, dict[str, Any]]]]
+    faults: Mapping[str, Iterable[tuple[int, dict[str, Any]]]]
     #: Whether tokens were estimated, for want of a processor: then every figure that follows from them is marked.
     estimated: bool = False
 

@@ -10,7 +10,7 @@ from typing import Any
 from lint_dataset.diagnostics import Severity
 from lint_dataset.loading.blocks import BLOCK
 from lint_dataset.loading.forecast import Trouble, What, forecast
-from lint_dataset.loading.loaders import loader_of, sentence
+from lint_dataset.loading.loaders import releases_of, sentence
 from lint_dataset.loading.places import shown
 from lint_dataset.rules import Finding, Judged, rule
 
@@ -25,15 +25,16 @@ _SINCE = "datasets 4.7 and newer"
 _TEXTS = {"text", "prompt", "completion", "instruction", "input", "output", "response", "question", "answer", "query"}
 
 
-def _lines_severity(judged: Judged, otherwise: Severity) -> Severity:
-    """Whoever parses line by line is not harmed: what others do is a warning then."""
-    return "warning" if loader_of(judged.plan.trainer) == "lines" else otherwise
+def _severity(judged: Judged, old: str, new: str) -> Severity:
+    """An error where a loader of the plan's trainer refuses the file or reads something else."""
+    does = {"lines": "loads", "old": old, "new": new}
+    harmed = any(does[release] in ("changed", "fails") for release in releases_of(judged.plan.trainer))
+    return "error" if harmed else "warning"
 
 
 def _findings(
     judged: Judged,
     what: What,
-    severity: Severity,
     message: Callable[[str, Data, Trouble], str],
     remedy: Callable[[Trouble], str],
 ) -> Iterator[Finding]:
@@ -46,7 +47,7 @@ def _findings(
                 data["more"] = len(troubles) - _TOLD
                 text += f"; the same at {data['more']:,} more place{'' if data['more'] == 1 else 's'}"
             row = judged.rows.index(path, trouble.line)
-            yield Finding(row, text, remedy(trouble), data, _lines_severity(judged, severity))
+            yield Finding(row, text, remedy(trouble), data, _severity(judged, trouble.old, trouble.new))
 
 
 def _rows(count: int) -> str:
@@ -99,7 +100,7 @@ def _mixed(place: str, data: Data, trouble: Trouble) -> str:
     example='{"messages": [{"role": "user", "content": "hi"}]}\n{"messages": [{"role": "user", "content": [{…}]}]}',
 )
 def _mixed_types(judged: Judged) -> Iterator[Finding]:
-    return _findings(judged, "mixed", "error", _mixed, _one_type)
+    return _findings(judged, "mixed", _mixed, _one_type)
 
 
 def _later(place: str, data: Data, trouble: Trouble) -> str:
@@ -135,7 +136,7 @@ def _later(place: str, data: Data, trouble: Trouble) -> str:
     example="40,000 rows whose content is text, then one whose content is a list of parts",
 )
 def _types_later(judged: Judged) -> Iterator[Finding]:
-    return _findings(judged, "later", "error", _later, _one_type)
+    return _findings(judged, "later", _later, _one_type)
 
 
 def _late(place: str, data: Data, trouble: Trouble) -> str:
@@ -161,7 +162,7 @@ def _late(place: str, data: Data, trouble: Trouble) -> str:
     example="40,000 rows without tool_calls, then one with them",
 )
 def _filled_late(judged: Judged) -> Iterator[Finding]:
-    return _findings(judged, "late", "error", _late, lambda trouble: _LATE)
+    return _findings(judged, "late", _late, lambda trouble: _LATE)
 
 
 _LATE = (
@@ -193,7 +194,7 @@ def _padded(place: str, data: Data, trouble: Trouble) -> str:
     example='{"function": {"name": "f", "arguments": {"x": 1}}}\n{"function": {"name": "g", "arguments": {"y": "s"}}}',
 )
 def _keys_padded(judged: Judged) -> Iterator[Finding]:
-    for finding in _findings(judged, "padded", "warning", _padded, _unpadded):
+    for finding in _findings(judged, "padded", _padded, _unpadded):
         # Parts of several kinds are how content is written: that is no reason to do anything with a newer release.
         parts = str(finding.data["place"]).endswith(".content[]") and finding.data["new"] == "loads"
         yield finding._replace(severity="note") if parts else finding
@@ -224,7 +225,7 @@ def _taken_for_dates(judged: Judged) -> Iterator[Finding]:
     def remedy(trouble: Trouble) -> str:
         return "Write a word beside the date, or give load_dataset the features of the file."
 
-    for finding in _findings(judged, "dates", "error", message, remedy):
+    for finding in _findings(judged, "dates", message, remedy):
         place = str(finding.data["place"])
         if place in _TEXTS or place.endswith((".content", ".value", ".text")):
             yield finding
@@ -255,5 +256,5 @@ def _only_row_split(judged: Judged) -> Iterator[Finding]:
         lists = any(isinstance(value, list) for value in json.loads(seen).values()) if seen else "[" in data["where"]
         if rows_of[path] == 1 and block is not None and lists:
             text = "this row is the only one and Arrow refuses it: the datasets library makes a row of each message"
-            severity = _lines_severity(judged, "error")
+            severity = _severity(judged, "changed", "changed")
             yield Finding(row, text, "Mend the row: then it is one again.", {"refused": code}, severity)

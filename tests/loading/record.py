@@ -75,7 +75,7 @@ def outcome(load: Load, path: Path, block: int, meant: list[dict[str, Any]] | No
         if count > len(lines):
             return "split"
         named = all(isinstance(row, dict) and all(isinstance(key, str) for key in row) for row in rows)
-        return "loads" if named else "no objects"
+        return "loads" if named else "changed"
     if same(rows, meant):
         return "loads"
     return "padded" if same(without(rows, meant), meant) else "changed"

@@ -13,6 +13,9 @@ from tests.finding import find
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
 
+#: What old loaders make of contents that are written as text here and as parts there.
+LOADING = ("J019", "J022")
+
 
 def lines(*rows: dict[str, Any]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -129,7 +132,7 @@ def calling(function: Any) -> dict[str, Any]:
 def test_one_finding_that_says_what_and_what_to_do(
     tmp_path: Path, row: dict[str, Any], code: str, severity: str, message: str, remedy: str
 ) -> None:
-    (finding,) = find(tmp_path, lines(row))
+    (finding,) = find(tmp_path, lines(row), ignore=LOADING)
     assert (finding.code, finding.severity, finding.line) == (code, severity, 1)
     assert message in finding.message
     assert remedy in finding.remedy
@@ -157,7 +160,7 @@ def test_one_finding_that_says_what_and_what_to_do(
     ],
 )
 def test_good_rows_have_no_findings(tmp_path: Path, row: dict[str, Any]) -> None:
-    assert find(tmp_path, lines(row)) == []
+    assert find(tmp_path, lines(row), ignore=LOADING) == []
 
 
 def test_what_depends_on_the_trainer_is_said_once_a_file(tmp_path: Path) -> None:
