@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from lint_dataset import sources
 from lint_dataset.cache import Cache
+from lint_dataset.conversations import Reading
 from lint_dataset.estimates.possible import possible
 from lint_dataset.judge import LISTED, Findings, find, judge, look
 from lint_dataset.machines.remarks import remarks
@@ -42,6 +43,8 @@ def lint(
     use_cache: bool = True,
     fetch: bool = False,
     tokens: Literal["auto", "exact"] = "auto",
+    format: str | None = None,
+    columns: str | Mapping[str, str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Result:
     """Measure the examples of some files, folders, globs and datasets, and judge them by a plan.
@@ -50,13 +53,16 @@ def lint(
     ``select`` and ``ignore`` are rule codes or their beginnings. Measurements are kept under ``cache_dir`` (None: the
     user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
     Where the model's processor cannot be had, its tokens are estimated (``Result.estimated``), unless ``tokens`` is
-    ``"exact"`` or no tokenizer like it is known.
+    ``"exact"`` or no tokenizer like it is known. ``format`` is the schema that every row is to be read as, and
+    ``columns`` maps names of columns and messages' fields to those that the data has in their place (docs/formats.md).
 
     Without a model only what is wrong with the files and the rows themselves is found. What was asked for and could
     not be judged is in ``Result.unjudged``. Raises ``rules.UnknownRule``, and ``UsageError`` where the
-    plan is calibrated by a peak that cannot be; bad input raises nothing.
+    plan is calibrated by a peak that cannot be, or ``format`` or ``columns`` names what is not known; bad input raises
+    nothing.
     """
     codes = selected(select, ignore)
+    reading = Reading.of(format, columns)
     if isinstance(paths, (str, os.PathLike)):
         paths = [paths]
     files = sources.expand(os.fspath(path) for path in paths)
@@ -67,7 +73,7 @@ def lint(
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
             try:
-                table = measure(_read(files, fetch, progress), location, cache)
+                table = measure(_read(files, fetch, progress), location, cache, reading=reading)
             except ProcessorUnavailable as unloadable:
                 # Its files are there and transformers cannot load them: the rows themselves are still read.
                 problem = unloadable
@@ -75,7 +81,7 @@ def lint(
     if problem is not None:
         # Rows that were read in vain are not read into the progress again.
         examples = _read(files, fetch, progress if location is None else None)
-        estimates, table = _without_processor(examples, plan, tokens, problem, unjudged)
+        estimates, table = _without_processor(examples, plan, tokens, problem, unjudged, reading)
     plan, said = _trainer_for(table, plan)
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     judged = look(table, plan, memory, estimates is not None)
@@ -128,6 +134,7 @@ def _without_processor(
     tokens: str,
     problem: ProcessorUnavailable,
     unjudged: list[str],
+    reading: Reading,
 ) -> tuple[Estimates | None, pa.Table]:
     """The measurements of examples without a processor: estimated where that may be and can be, else without tokens.
 
@@ -139,8 +146,8 @@ def _without_processor(
     family = family_of(plan.tokenizer or plan.model) if tokens == "auto" else None
     if family is None:
         unjudged.append(f"tokens, truncation and memory: {problem}")
-        return None, measure(examples, None)
-    estimates = estimate(examples, family)
+        return None, measure(examples, None, reading=reading)
+    estimates = estimate(examples, family, reading)
     if estimates.uncounted:
         unjudged.append(
             f"{estimates.uncounted:,} examples with clips or images: how many tokens these take is not known without "

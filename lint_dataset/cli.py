@@ -76,6 +76,8 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option(
     "--tokens", type=click.Choice(["auto", "exact"]), help="Estimate tokens without the processor, or stop. [auto]"
 )
+@click.option("--format", metavar="NAME", help="Read every row as this schema: sharegpt, alpaca, … [what each row is]")
+@click.option("--columns", metavar="PAIRS", help="Names in the data: messages=dialog,role=from,content=value.")
 @click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
 @click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
@@ -168,6 +170,8 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             use_cache=options["cache"] is not False,
             fetch=bool(options["fetch"]) and not options["offline"],
             tokens=options["tokens"] or "auto",
+            format=options["format"],
+            columns=options["columns"],
             progress=progress,
         )
     result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))
@@ -296,7 +300,14 @@ def _configured() -> dict[str, Any]:
         if type(table[key]) is not int:
             name = key.replace("_", "-")
             raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be a whole number, not {table[key]!r}")
-    return {key: ",".join(map(str, value)) if isinstance(value, list) else value for key, value in table.items()}
+    return {key: _as_given(value) for key, value in table.items()}
+
+
+def _as_given(value: Any) -> Any:
+    """A setting as the command line would give it: lists and pairs are joined by commas."""
+    if isinstance(value, dict):
+        value = [f"{name}={theirs}" for name, theirs in value.items()]
+    return ",".join(map(str, value)) if isinstance(value, list) else value
 
 
 def _write_no_more() -> None:

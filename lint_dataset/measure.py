@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset import measurements
 from lint_dataset.cache import Cache, Entry, key_of
-from lint_dataset.conversations import Conversation, convert, parse
+from lint_dataset.conversations import AS_IT_IS, Conversation, Reading, convert, parse
 from lint_dataset.conversations.identity import answers_of, content_of
 from lint_dataset.faults import Fault
 from lint_dataset.loading.outline import outline
@@ -40,13 +40,16 @@ _Place = tuple[str | None, str]
 
 
 class _Row(NamedTuple):
-    """One row on its way: its family, outline and faults, its conversation and its render where it has them."""
+    """One row on its way: its family, outline and faults, its conversation and its renders where it has them.
+
+    A preference row is rendered with either answer.
+    """
 
     family: str | None
     outline: str | None
     faults: list[Fault]
     conversation: Conversation | None
-    rendered: Rendered | None = None
+    rendered: tuple[Rendered, ...] = ()
 
 
 def measure(
@@ -54,16 +57,20 @@ def measure(
     location: Location | None,
     cache: Cache | None = None,
     progress: Callable[[int], None] | None = None,
+    reading: Reading = AS_IT_IS,
 ) -> pa.Table:
     """Measure examples, in order, as a table of ``measurements.SCHEMA``.
 
     The processor at ``location`` is loaded when the first row comes that the cache does not know; without a location
     nothing is counted and the rows are only read. ``progress`` is told how many examples were measured since it was
-    last told. Raises ``ProcessorUnavailable`` where the processor cannot be loaded.
+    last told, ``reading`` says how to read rows that do not tell. Raises ``ProcessorUnavailable`` where the processor
+    cannot be loaded.
     """
     import pyarrow as pa
 
     fingerprint = location.fingerprint if location is not None else _nothing()
+    if reading != AS_IT_IS:
+        fingerprint += f" read as {reading!r}"
     loaded: Processor | None = None
 
     def processor() -> Processor | None:
@@ -74,13 +81,13 @@ def measure(
 
     tables = []
     for batch in batches(examples):
-        tables.append(_measure_cached(batch, fingerprint, processor, cache))
+        tables.append(_measure_cached(batch, fingerprint, processor, cache, reading))
         if progress is not None:
             progress(len(batch))
     return pa.concat_tables(tables) if tables else measurements.schema().empty_table()
 
 
-def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.RecordBatch:
+def measure_batch(batch: pa.RecordBatch, processor: Processor | None, reading: Reading = AS_IT_IS) -> pa.RecordBatch:
     """Measure one batch: columns ``path``, ``line``, ``raw``, ``blobs`` and ``faults`` in, ``measurements.SCHEMA`` out.
 
     The faults of a row that were known before come first. A row whose ``raw`` is null is about a file as a whole and
@@ -91,7 +98,7 @@ def measure_batch(batch: pa.RecordBatch, processor: Processor | None) -> pa.Reco
     paths, lines = batch.column("path").to_pylist(), batch.column("line").to_pylist()
     blobs = [dict(items) for items in batch.column("blobs").to_pylist()]
     raws, known = batch.column("raw").to_pylist(), batch.column("faults").to_pylist()
-    rows = [_read(raw, beside, path, processor) for path, raw, beside in zip(paths, raws, blobs, strict=True)]
+    rows = [_read(raw, beside, path, processor, reading) for path, raw, beside in zip(paths, raws, blobs, strict=True)]
     counts = _count(rows, processor)
     measured = [
         {
@@ -134,20 +141,25 @@ def batches(examples: Iterable[RawExample]) -> Iterator[list[RawExample]]:
 
 
 def _measure_cached(
-    batch: Sequence[RawExample], fingerprint: str, processor: Callable[[], Processor | None], cache: Cache | None
+    batch: Sequence[RawExample],
+    fingerprint: str,
+    processor: Callable[[], Processor | None],
+    cache: Cache | None,
+    reading: Reading,
 ) -> pa.Table:
     """Measure what is new of a batch, remember it, and put all of it together in order."""
     # Equal rows of one folder are measured once: whatever media they name are the same files.
     places = [(hash_of(example.raw), os.path.dirname(example.path)) for example in batch]
-    known = _known(batch, places, fingerprint, cache)
+    known = _known(batch, places, fingerprint, cache, reading)
     new = {
         place: example
         for place, example in zip(reversed(places), reversed(batch), strict=True)
         if place not in known and example.raw is not None
     }
     if new:
-        media = {place: _media_of(example) for place, example in new.items()} if cache is not None else {}
-        measured = measure_batch(_arrow(new.values()), processor()).drop_columns(list(_GIVEN)).to_pylist()
+        media = {place: _media_of(example, reading) for place, example in new.items()} if cache is not None else {}
+        rows = measure_batch(_arrow(new.values()), processor(), reading)
+        measured = rows.drop_columns(list(_GIVEN)).to_pylist()
         for place, row in zip(new, measured, strict=True):
             known[place] = json.dumps(row, separators=(",", ":"))
         if cache is not None:
@@ -156,7 +168,7 @@ def _measure_cached(
 
 
 def _known(
-    batch: Sequence[RawExample], places: Sequence[_Place], fingerprint: str, cache: Cache | None
+    batch: Sequence[RawExample], places: Sequence[_Place], fingerprint: str, cache: Cache | None, reading: Reading
 ) -> dict[_Place, str]:
     """What the cache knows of a batch, as JSON. Of a row with media it knows something only while they are the same."""
     if cache is None:
@@ -166,20 +178,21 @@ def _known(
     known: dict[_Place, str] = {}
     for place, example in zip(places, batch, strict=True):
         entries = found.get(keys[place], []) if place in keys and place not in known else []
-        media = _media_of(example) if any(entry.media for entry in entries) else ""
+        media = _media_of(example, reading) if any(entry.media for entry in entries) else ""
         same = [entry.measurement for entry in entries if entry.media == media]
         if same:
             known[place] = same[0]
     return known
 
 
-def _media_of(example: RawExample) -> str:
+def _media_of(example: RawExample, reading: Reading) -> str:
     """What the media of an example are at this moment, as a hash; empty where it has none."""
     from lint_dataset.processors.media import identities
 
     row = restore(parse(example.raw or b"")[0], example.blobs) if example.blobs else parse(example.raw or b"")[0]
-    conversation = convert(row)[0] if row is not None else None
-    found = identities(conversation, os.path.dirname(example.path)) if conversation is not None else ""
+    conversation = convert(row, reading)[0] if row is not None else None
+    alternatives = conversation.alternatives if conversation is not None else ()
+    found = "".join(identities(one, os.path.dirname(example.path)) for one in alternatives)
     return hashlib.sha256(found.encode("utf-8", "surrogateescape")).hexdigest() if found else ""
 
 
@@ -225,7 +238,9 @@ def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_P
     return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
-def _read(raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: Processor | None) -> _Row:
+def _read(
+    raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: Processor | None, reading: Reading
+) -> _Row:
     """Read one row and render it."""
     if raw is None:
         return _Row(None, None, [], None)
@@ -235,7 +250,7 @@ def _read(raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: P
     seen = outline(row)
     if blobs:
         row = restore(row, blobs)
-    conversation, more = convert(row)
+    conversation, more = convert(row, reading)
     faults = [*faults, *more]
     if conversation is None:
         return _Row(None, seen, faults, None)
@@ -243,12 +258,21 @@ def _read(raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: P
         return _Row(conversation.family, seen, faults, conversation)
     from lint_dataset.processors.rendering import render
 
-    rendered, more = render(conversation, processor, os.path.dirname(path))
-    return _Row(conversation.family, seen, [*faults, *more], conversation, rendered)
+    renders = []
+    for alternative in conversation.alternatives:
+        rendered, more = render(alternative, processor, os.path.dirname(path))
+        faults += [fault for fault in more if fault not in faults]
+        if rendered is None:
+            return _Row(conversation.family, seen, faults, conversation)
+        renders.append(rendered)
+    return _Row(conversation.family, seen, faults, conversation, tuple(renders))
 
 
 def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, Any]]:
-    """The counts and spans of rows, tokenized together."""
+    """The counts and spans of rows, tokenized together. Of two answers to prefer from, the longer one is counted.
+
+    That is the length that trainers pad both of them to.
+    """
     counts: list[dict[str, Any]] = [
         {"family": row.family, "tokens": None, "turns": [], "answers": [], "completion": None, "media": []}
         for row in rows
@@ -259,17 +283,19 @@ def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, 
 
     for special in (False, True):
         chosen = [
-            (i, row.rendered)
+            (i, rendered)
             for i, row in enumerate(rows)
-            if row.rendered is not None and row.rendered.add_special_tokens == special
+            for rendered in row.rendered
+            if rendered.add_special_tokens == special
         ]
         encodings = processor.encode([rendered.text for _, rendered in chosen], special)
-        asked = {i: rendered.prompt for i, rendered in chosen if rendered.prompt is not None}
+        asked = {n: rendered.prompt for n, (_, rendered) in enumerate(chosen) if rendered.prompt is not None}
         prompts = dict(zip(asked, processor.encode(list(asked.values()), special), strict=True))
-        for (i, rendered), encoding in zip(chosen, encodings, strict=True):
-            measured, faults = count(rendered, encoding, processor, prompts.get(i))
-            counts[i].update(measured)
-            rows[i].faults.extend(faults)
+        for number, ((i, rendered), encoding) in enumerate(zip(chosen, encodings, strict=True)):
+            measured, faults = count(rendered, encoding, processor, prompts.get(number))
+            if counts[i]["tokens"] is None or measured["tokens"] > counts[i]["tokens"]:
+                counts[i].update(measured)
+            rows[i].faults.extend(fault for fault in faults if fault not in rows[i].faults)
     return counts
 
 

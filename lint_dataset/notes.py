@@ -23,6 +23,12 @@ def notes(judged: Judged) -> list[str]:
         said.append(f"no budget given: nothing was judged out of memory (the highest peak is {judged.figure(highest)})")
     if memory is not None:
         said.append(f"memory: {memory.basis}")
+    pairs = judged.rows.table.column("family").to_pylist().count("preference") if memory is not None else 0
+    if pairs:
+        said.append(
+            f"rows with a chosen and a rejected answer ({pairs:,}) are judged as one sequence, the longer of the two: a "
+            "step of DPO holds both (2 x batch rows), and what a reference model says of them, which is not reckoned"
+        )
     return said
 
 

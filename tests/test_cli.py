@@ -37,6 +37,8 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
         (["train.jsonl", "--measurements", "train.jsonl"], "train.jsonl"),
         (["train.jsonl", "--output", "train.jsonl"], "train.jsonl"),
         (["train.jsonl", "--output", "no/such/folder/report.txt"], "report.txt"),
+        (["train.jsonl", "--format", "share-gpt"], "sharegpt, swift-pairs, text"),
+        (["train.jsonl", "--columns", "mesages=dialog"], "messages"),
         (["train.jsonl", "--no-such-option"], "--no-such-option"),
         (["--explain", "X999"], "X999"),
         ([], "train.jsonl"),
@@ -49,6 +51,19 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], names: st
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert names in done.stderr
     assert (tmp_path / "train.jsonl").read_text() == GOOD
+
+
+def test_columns_of_other_names_and_a_forced_format(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text('{"dialog": [{"who": "human", "says": "hi"}, {"who": "bot", "says": "yo"}]}\n')
+    named = ("--columns", "messages=dialog,role=who,content=says")
+    assert run("train.jsonl", *named, cwd=tmp_path).returncode == 0
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.lint-dataset.columns]\nmessages = "dialog"\nrole = "who"\ncontent = "says"\n'
+    )
+    assert run("train.jsonl", cwd=tmp_path).returncode == 0
+    done = run("train.jsonl", "--format", "alpaca", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "train.jsonl:1: S016 no alpaca row, as --format says: it lacks" in done.stdout
 
 
 def test_status_follows_the_findings_and_fail_on(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ def counting(gemma3n, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     rows: list[int] = []
     measure_batch = module.measure_batch
 
-    def counted(batch, processor):
+    def counted(batch, processor, reading):
         rows.append(batch.num_rows)
-        return measure_batch(batch, processor)
+        return measure_batch(batch, processor, reading)
 
     monkeypatch.setattr(module, "load", lambda _: gemma3n)
     monkeypatch.setattr(module, "measure_batch", counted)

@@ -69,7 +69,7 @@ def message_of(item: Any, number: int) -> tuple[Message | None, list[Fault]]:
     parts, found = content_of(item, "content", number, needed=not calls)
     if parts is None:
         return None, faults + found
-    return Message(role, parts, item, bool(calls), trained_of(item)), faults + found
+    return Message(role, parts, item, bool(calls), *switch_of(item)), faults + found
 
 
 def content_of(item: dict[str, Any], key: str, number: int, *, needed: bool) -> tuple[Any, list[Fault]]:
@@ -89,17 +89,29 @@ def content_of(item: dict[str, Any], key: str, number: int, *, needed: bool) -> 
     return None, [Fault("M005", {"message": number, "key": key, "got": type_name(content)})]
 
 
-def trained_of(item: dict[str, Any]) -> bool | None:
-    """What a message's own switch says about training on it; None where there is no switch.
+#: The fields that switch training on a message: ``weight`` is OpenAI's and Mistral's, ``train``, ``training`` and
+#: ``training_detail`` are axolotl's, ``loss`` and ``loss_scale`` ms-swift's, ``loss_weight`` LLaMA-Factory's.
+_SWITCHES = ("weight", "train", "training", "training_detail", "loss", "loss_scale", "loss_weight")
+#: Fields that switch it off: torchtune's messages have the second.
+_MASKS = ("mask", "masked")
 
-    ``weight`` is OpenAI's and Mistral's, ``train`` and ``training`` are axolotl's, ``loss`` and ``loss_scale``
-    ms-swift's, ``loss_weight`` LLaMA-Factory's.
+
+def switch_of(item: dict[str, Any]) -> tuple[bool | None, str | None]:
+    """What a message's own switch says about training on it, and which switch; None and None where there is none.
+
+    A message of which ``training_detail`` trains any part is trained on.
     """
-    for key in ("weight", "train", "training", "loss", "loss_scale", "loss_weight"):
+    for key in _SWITCHES:
         switch = item.get(key)
         if isinstance(switch, (bool, int, float)):
-            return bool(switch)
-    return None
+            return bool(switch), key
+        if key == "training_detail" and isinstance(switch, list) and switch:
+            trained = [detail.get("train") is not False for detail in switch if isinstance(detail, dict)]
+            return any(trained), key
+    for key in _MASKS:
+        if isinstance(item.get(key), bool):
+            return not item[key], key
+    return None, None
 
 
 def says_nothing(message: Message) -> bool:

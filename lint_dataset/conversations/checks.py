@@ -27,8 +27,11 @@ def turn_faults(messages: tuple[Message, ...], row: dict[str, Any], first: int =
     if meant[-1] != "assistant":
         trailing = next(n for n, role in enumerate(reversed(meant)) if role == "assistant")
         faults.append(Fault("M008", {"role": name_of(messages[-1].role), "trailing": trailing}))
-    if all(answer.trained is False for answer in answers):
+    off = [answer for answer in answers if answer.trained is False]
+    if len(off) == len(answers):
         faults.append(Fault("M011", {"answers": len(answers)}))
+    elif switches := sorted({answer.switch for answer in off if answer.switch}):
+        faults.append(Fault("M014", {"switches": switches, "off": len(off), "answers": len(answers)}))
     return faults
 
 

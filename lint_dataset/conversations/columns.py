@@ -1,4 +1,4 @@
-"""The columns that stand beside a conversation: tools, a system prompt, media, labels."""
+"""The columns that stand beside a conversation: tools, a system prompt, labels, the template's variables."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from lint_dataset.conversations.faults import key_names, type_name
 from lint_dataset.conversations.shape import Message
 from lint_dataset.faults import Fault
 
-_MEDIA_COLUMNS = {
-    "audio": ("audios", "audio"),
-    "image": ("images", "image"),
-    "video": ("videos", "video"),
-}
 #: What ``apply_chat_template`` or the trainer's call of it already has a meaning for: given once more it fails, or
 #: something else than a variable of the template changes.
 _RESERVED = frozenset({
@@ -75,26 +70,3 @@ def system_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Faul
     if not isinstance(system, str) or not system.strip() or any(message.role == "system" for message in messages):
         return []
     return [Fault("S010", {"column": "system"})]
-
-
-def media_faults(row: dict[str, Any], messages: Iterable[Message]) -> list[Fault]:
-    """Media in columns of their own, with placeholders in the text (``<audio>``): LLaMA-Factory's and LLaVA's way.
-
-    Where the messages have parts of that kind, the column is what fills them, and nothing is said.
-    """
-    messages = tuple(messages)
-    faults = []
-    for kind, columns in _MEDIA_COLUMNS.items():
-        filled = [column for column in columns if row.get(column) not in (None, [], "")]
-        if not filled or any(part.kind == kind for message in messages for part in message.parts):
-            continue
-        placeholders = sum(message.text.count(f"<{kind}>") for message in messages)
-        for column in filled:
-            media = row[column]
-            if column.endswith("s") and not isinstance(media, list):
-                faults.append(Fault("S003", {"field": column, "got": type_name(media), "expected": "array"}))
-                continue
-            count = len(media) if isinstance(media, list) else 1
-            data = {"column": column, "kind": kind, "count": count, "placeholders": placeholders}
-            faults.append(Fault("S006", data))
-    return faults

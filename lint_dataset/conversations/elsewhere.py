@@ -27,7 +27,6 @@ class Format(NamedTuple):
         return present.issuperset(self.keys) and (not self.one_of or not present.isdisjoint(self.one_of))
 
 
-_AUDIO = ("audio", "audio_filepath", "audio_path", "audio_file", "wav", "wav_path", "speech")
 _IMAGE = ("image", "images", "image_path", "video", "videos")
 
 FORMATS = (
@@ -37,51 +36,11 @@ FORMATS = (
         "Lint the file that the tokens were made from: their text, turns and answers can no longer be seen.",
     ),
     Format(
-        "preference pairs (chosen and rejected, for DPO)",
-        ("chosen", "rejected"),
-        "Train it with a preference trainer, or keep the prompt and the chosen answer as one messages row.",
-        mistaken_for=None,
-    ),
-    Format(
-        "preference pairs (chosen_messages and rejected_messages)",
-        ("chosen_messages", "rejected_messages"),
-        "Train it with a preference trainer, or rename chosen_messages to messages and drop rejected_messages.",
-        mistaken_for=None,
-    ),
-    Format(
-        "Gemini or Vertex AI contents",
-        ("contents",),
-        "Rewrite contents as messages: parts become content, and the role model becomes assistant.",
-    ),
-    Format(
-        "ms-swift conversation pairs, or Kimi-Audio",
-        ("conversation",),
-        "Rewrite each turn of conversation as two messages, {role: user, content} and {role: assistant, content}.",
-    ),
-    Format(
-        "ms-swift query and response",
-        ("query", "response"),
-        "Rename query to prompt and response to completion, or write the turns, history first, as messages.",
-    ),
-    Format(
-        "a speech recognition manifest (a recording and its transcript)",
-        ("text",),
-        "Write it as messages: a user message with an audio part, and the transcript as the assistant's content.",
-        _AUDIO,
-        mistaken_for=("text",),
-    ),
-    Format(
         "captions (an image or video and its text)",
         ("text",),
         "Write it as messages: a user message with the image part, and the text as the assistant's content.",
         _IMAGE,
         mistaken_for=("text",),
-    ),
-    Format(
-        "a FunASR or SenseVoice list (source and target)",
-        ("source", "target"),
-        "Write it as messages: a user message with an audio part for source, and target as the assistant's content.",
-        ("key", "source_len", "target_len"),
     ),
     Format(
         "one message per line",

@@ -28,7 +28,8 @@ class Message:
 
     ``role`` is the role under which the chat template gets it. ``template`` is what ``apply_chat_template`` is given:
     for families that already hold chat messages it is the message of the data itself, None-valued keys included.
-    ``trained`` is what the data says about training on this message, and None where it says nothing.
+    ``trained`` is what the data says about training on this message, and None where it says nothing; ``switch`` is the
+    field that says it.
     """
 
     role: str
@@ -36,6 +37,7 @@ class Message:
     template: dict[str, Any]
     has_tool_calls: bool = False
     trained: bool | None = None
+    switch: str | None = None
 
     @property
     def text(self) -> str:
@@ -51,7 +53,8 @@ class Conversation:
     strings) have ``text`` and no messages: a trainer tokenizes the text as it is and appends the end-of-sequence token
     unless the text ends with it. ``completion`` is where the completion starts, where the row has one: the character
     for strings, the index of the message for message lists. ``variables`` are what the row itself gives its template to
-    know (``chat_template_kwargs``), None where it gives nothing.
+    know (``chat_template_kwargs``), None where it gives nothing. ``rejected`` is the same conversation with the answer
+    that a preference row rejects.
     """
 
     family: str
@@ -60,3 +63,9 @@ class Conversation:
     text: str | None = None
     completion: int | None = None
     variables: dict[str, Any] | None = None
+    rejected: Conversation | None = None
+
+    @property
+    def alternatives(self) -> tuple[Conversation, ...]:
+        """The conversations that a trainer makes sequences of: this one, and the rejected one where there is one."""
+        return (self,) if self.rejected is None else (self, self.rejected)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lint_dataset import measurements
-from lint_dataset.conversations import convert, parse
+from lint_dataset.conversations import AS_IT_IS, Conversation, Reading, convert, parse
 from lint_dataset.estimates.coefficients import Coefficients, Floats, load
 from lint_dataset.estimates.families import Family
 from lint_dataset.estimates.interval import groups, interval
@@ -77,7 +77,7 @@ class _Row(NamedTuple):
     uncounted: bool = False
 
 
-def estimate(examples: Iterable[RawExample], family: Family) -> Estimates:
+def estimate(examples: Iterable[RawExample], family: Family, reading: Reading = AS_IT_IS) -> Estimates:
     """Estimate examples, in order. Bad input raises nothing; what only a template would find is not found."""
     import pyarrow as pa
 
@@ -86,7 +86,7 @@ def estimate(examples: Iterable[RawExample], family: Family) -> Estimates:
     tables: list[list[Any]] = [[] for _ in range(_LEVELS)]
     uncounted = 0
     for batch in batches(examples):
-        rows = [_read(example, family) for example in batch]
+        rows = [_read(example, family, reading) for example in batch]
         uncounted += sum(row.uncounted for row in rows)
         places = _places([row.layout for row in rows if row.layout is not None], tally, coefficients)
         for level in range(_LEVELS):
@@ -98,7 +98,7 @@ def estimate(examples: Iterable[RawExample], family: Family) -> Estimates:
     return Estimates(family.tokenizer, low, likely, high, uncounted)
 
 
-def _read(example: RawExample, family: Family) -> _Row:
+def _read(example: RawExample, family: Family, reading: Reading) -> _Row:
     if example.raw is None:
         return _Row(example, None, about(None, None), [], None)
     row, faults = parse(example.raw)
@@ -107,15 +107,24 @@ def _read(example: RawExample, family: Family) -> _Row:
     seen = outline(row)
     if example.blobs:
         row = restore(row, example.blobs)
-    conversation, found = convert(row)
+    conversation, found = convert(row, reading)
     faults = [*faults, *found]
     if conversation is None:
         return _Row(example, None, about(seen, None), faults, None)
     among = about(seen, conversation)
-    layout = lay_out(conversation, family, os.path.dirname(example.path))
+    layout = lay_out(_longest(conversation), family, os.path.dirname(example.path))
     if layout is None:
         return _Row(example, conversation.family, among, faults, None, True)
     return _Row(example, conversation.family, among, [*faults, *layout.faults], layout)
+
+
+def _longest(conversation: Conversation) -> Conversation:
+    """The one of a pair to prefer from that has the longer answer: both are padded to its length."""
+
+    def characters(one: Conversation) -> int:
+        return len(one.text or "") + sum(len(message.text) for message in one.messages)
+
+    return max(conversation.alternatives, key=characters)
 
 
 def _places(layouts: Sequence[Layout], tally: Tally, coefficients: Coefficients) -> list[list[Ints]]:

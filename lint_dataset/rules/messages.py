@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lint_dataset.rules import Finding, Judged, fault_rule, rule
+from lint_dataset.rules import Finding, Judged, fault_rule, first_of_each_file, rule
+from lint_dataset.rules.by_file import rows_of
 
 Data = dict[str, Any]
 
@@ -91,7 +92,9 @@ fault_rule(
     why="Some templates raise an error; others print it as Python would, and the model learns that.",
     remedy="Write the content as a string (json.dumps for structured answers), or as a list of parts.",
     example='{"messages": [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": 4}]}',
-    message=lambda data: f'"{data["key"]}" of {_place(data)} is {_a(data["got"])}, not a string',
+    message=lambda data: (
+        f'"{data["key"]}" of {_place(data)} is {_a(data["got"])}, not {data.get("wanted", "a string")}'
+    ),
 )
 
 fault_rule(
@@ -234,6 +237,10 @@ _CALLS = {
         "the arguments of a tool call of {place} are a string but no valid JSON",
         "Write the arguments as an object, or as valid JSON text.",
     ),
+    "call_value": (
+        "a tool call of {place} is not the JSON of one, and is left out",
+        'Write it as {{"name": …, "arguments": {{…}}}}.',
+    ),
     "call_text": (
         "{place} is a function call but not the JSON of one; it is taken as an answer",
         'Write it as {{"name": …, "arguments": {{…}}}}.',
@@ -268,4 +275,69 @@ fault_rule(
     remedy="Write what was asked, or delete the row.",
     example='{"messages": [{"role": "user", "content": ""}, {"role": "assistant", "content": "Sure!"}]}',
     message=lambda data: f"{_place(data)}, from the user, is empty",
+)
+
+#: The switches that a trainer reads, by its name in a plan. Code of one's own reads what it likes.
+_SWITCHES_READ = {
+    "trl": (),
+    "unsloth": (),
+    "torchtune": (),
+    "mlx-lm": (),
+    "axolotl": ("train", "training", "training_detail"),
+    "llama-factory": ("loss_weight",),
+    "ms-swift": ("loss", "loss_scale"),
+    "nemo": ("mask",),
+    "openai": ("weight",),
+}
+
+
+@rule(
+    "M014",
+    "switch-not-read",
+    "warning",
+    what="The data switches training off for an answer, with a field that the trainer does not read. Once a file.",
+    why=(
+        "The answer is trained on like any other. weight is read by OpenAI and Mistral, train and training by axolotl "
+        "(where its config names them), loss and loss_scale by ms-swift, loss_weight by LLaMA-Factory v1, mask by NeMo."
+    ),
+    remedy="Write the switch that the trainer reads, end the row before such an answer, or leave the row out.",
+    example='{"messages": [{"role": "user", …}, {"role": "assistant", "content": "5", "weight": 0}, …]}',
+)
+def _switch_not_read(judged: Judged) -> Iterator[Finding]:
+    reads = _SWITCHES_READ.get(judged.plan.trainer)
+    if reads is None:
+        return
+    for row, data in first_of_each_file(judged, "M014"):
+        unread = [switch for switch in data["switches"] if switch not in reads]
+        if unread:
+            names = " and ".join(f'"{switch}"' for switch in unread)
+            message = (
+                f"{judged.plan.preset.release} does not read {names}: "
+                f"answers that it switches off are trained on ({rows_of(data)})"
+            )
+            remedy = "End the row before such an answer, or leave the row out."
+            if reads:
+                remedy = f"Write {' or '.join(reads)} instead."
+            yield Finding(row, message, remedy, {**data, "unread": unread})
+
+
+def _padded(data: Data) -> str:
+    names = ", ".join(f'"{name}"' for name in data["names"])
+    if data["where"] == "tools":
+        return f"the tools have null parameters ({names}), as a table fills in for the parameters of other tools"
+    return f"a tool call of {_place(data)} has null arguments that its function does not take ({names})"
+
+
+fault_rule(
+    "M015",
+    "null-padded",
+    "warning",
+    what="A tool has parameters without a schema, or a call null arguments that its function does not take.",
+    why=(
+        "Parquet and Arrow give every object the fields of all the others, as nulls. Templates print them, and the "
+        "model learns to write them: they are counted as well. ms-swift drops them from tools, TRL drops none."
+    ),
+    remedy="Keep tools and arguments as JSON text in such files, or take the nulls out before training.",
+    example='{"tools": [{"function": {"name": "f", "parameters": {"properties": {"city": {…}, "x": null}}}}], …}',
+    message=_padded,
 )

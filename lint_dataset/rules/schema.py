@@ -7,6 +7,7 @@ from typing import Any
 
 from lint_dataset.conversations.elsewhere import remedy_for
 from lint_dataset.rules import Finding, Judged, fault_rule, first_of_each_file, rule
+from lint_dataset.rules.by_file import rows_of
 
 Data = dict[str, Any]
 
@@ -24,10 +25,6 @@ _SHAPES = {
 
 def _quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
-
-
-def _rows(data: Data) -> str:
-    return f"{data['rows']:,} row{'' if data['rows'] == 1 else 's'}"
 
 
 def _article(name: str) -> str:
@@ -133,30 +130,6 @@ fault_rule(
 
 
 @rule(
-    "S006",
-    "media-column",
-    "warning",
-    what="Recordings, images or videos stand in a column of their own, with at most a placeholder in the text.",
-    why=(
-        "LLaMA-Factory, ms-swift and LLaVA read this. A chat template does not: the placeholder is trained on as "
-        "literal text, and the model answers without having heard or seen anything. TRL reads image columns alone."
-    ),
-    remedy='Write each medium as a part of its message: {"type": "audio", "audio": PATH}.',
-    example='{"messages": [{"role": "user", "content": "<audio>What is said?"}, …], "audios": ["1.wav"]}',
-)
-def _media_column(judged: Judged) -> Iterator[Finding]:
-    for row, data in judged.faults.get("S006", ()):
-        kind, count, places = data["kind"], data["count"], data["placeholders"]
-        if kind == "image" and not places and judged.plan.trainer == "trl":
-            continue  # TRL puts the images of this column before the first user message.
-        held = f'"{data["column"]}" holds {count} {kind} file{"" if count == 1 else "s"}'
-        literal = f"; <{kind}> is trained on as text" if places else ""
-        message = f"{held}, which a chat template does not read{literal}"
-        remedy = f'Write each as a part of its message: {{"type": "{kind}", "{kind}": PATH}}.'
-        yield Finding(row, message, remedy, data)
-
-
-@rule(
     "S007",
     "sharegpt-roles",
     "warning",
@@ -170,26 +143,8 @@ def _sharegpt_roles(judged: Judged) -> Iterator[Finding]:
         return
     for row, data in first_of_each_file(judged, "S007"):
         roles = ", ".join(data["roles"])
-        message = f"TRL keeps the roles {roles} as they are, which chat templates do not know ({_rows(data)})"
+        message = f"TRL keeps the roles {roles} as they are, which chat templates do not know ({rows_of(data)})"
         remedy = "Rename human to user and gpt to assistant before training; the rows are judged as if you had."
-        yield Finding(row, message, remedy, data)
-
-
-@rule(
-    "S008",
-    "needs-conversion",
-    "note",
-    what="TRL does not read this schema by itself. Once a file.",
-    why='Without a formatting_func it looks for a "text" column and fails.',
-    remedy="Pass a formatting_func, or write the rows as messages: they are judged as if you had.",
-    example='{"instruction": "Add.", "input": "2+2", "output": "4"}',
-)
-def _needs_conversion(judged: Judged) -> Iterator[Finding]:
-    if judged.plan.trainer != "trl":
-        return
-    for row, data in first_of_each_file(judged, "S008"):
-        message = f'TRL does not read "{data["column"]}" rows of this kind by itself ({_rows(data)})'
-        remedy = "Pass a formatting_func, or write the rows as messages: they are judged as if you had."
         yield Finding(row, message, remedy, data)
 
 
@@ -204,7 +159,8 @@ fault_rule(
     message=lambda data: f'"{data["column"]}" is false: the answer is marked as a bad one',
 )
 
-fault_rule(
+
+@rule(
     "S010",
     "system-column",
     "warning",
@@ -212,8 +168,15 @@ fault_rule(
     why="Trainers that render messages do not read it, so the model is trained without its system prompt.",
     remedy='Put it in front of the messages: {"role": "system", "content": …}.',
     example='{"system": "Be brief.", "messages": [{"role": "user", "content": "hi"}, …]}',
-    message=lambda data: f'the system prompt in "{data["column"]}" is not part of the messages and is not trained with',
 )
+def _system_column(judged: Judged) -> Iterator[Finding]:
+    reads = judged.plan.trainer == "ms-swift"
+    for row, data in judged.faults.get("S010", ()):
+        message = f'the system prompt in "{data["column"]}" is not part of the messages and is not trained with'
+        remedy = 'Put it in front of the messages: {"role": "system", "content": …}.'
+        if reads:
+            message = f'the system prompt in "{data["column"]}", which ms-swift puts in front, was not counted'
+        yield Finding(row, message, remedy, data, "note" if reads else None)
 
 
 @rule(
@@ -229,7 +192,7 @@ def _prompt_without_completion(judged: Judged) -> Iterator[Finding]:
     if judged.plan.trainer != "trl":
         return
     for row, data in first_of_each_file(judged, "S011"):
-        message = f'TRL takes the row for prompt/completion because of "prompt", and fails ({_rows(data)})'
+        message = f'TRL takes the row for prompt/completion because of "prompt", and fails ({rows_of(data)})'
         yield Finding(row, message, 'Drop or rename the column: dataset.remove_columns("prompt").', data)
 
 

@@ -122,6 +122,14 @@ def rows_under(head: bytes) -> str | None:
         return None
 
 
+def is_object(head: bytes) -> bool:
+    """Whether a file, of which this is all, is one object: a row written over several lines."""
+    try:
+        return isinstance(json.loads(head), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def _is_row(text: str, position: int) -> bool:
     """Whether the first item of a list is an object such as rows are; the head may end inside of it."""
     if text[position] != "{":

@@ -92,11 +92,17 @@ def test_tool_calls_need_no_content() -> None:
         ({"loss_weight": 0.0}, False),
         ({"weight": None, "loss": True}, True),
         ({"loss": "no"}, None),
+        ({"loss_scale": 0.5}, True),
+        ({"mask": True}, False),
+        ({"masked": False}, True),
+        ({"training_detail": [{"begin_offset": 0, "end_offset": 1, "train": False}]}, False),
+        ({"training_detail": [{"begin_offset": 0, "end_offset": 0, "train": True}]}, True),
     ],
 )
 def test_training_switches(switch: dict[str, Any], trained: bool | None) -> None:
     messages = [*ASKED, ASKED[0], {**ASKED[1], **switch}]
-    assert [message.trained for message in clean({"messages": messages}).messages] == [None, None, None, trained]
+    codes = ["M014"] if trained is False else []
+    assert [m.trained for m in clean({"messages": messages}, *codes).messages] == [None, None, None, trained]
 
 
 def test_sharegpt_roles_and_tools() -> None:
@@ -133,7 +139,7 @@ def test_sharegpt_with_the_roles_of_templates() -> None:
 
 def test_alpaca_joins_the_instruction_and_the_input() -> None:
     row = {"instruction": "Add.", "input": "2+2", "output": "4", "system": "s", "history": [["1+1?", "2"]]}
-    conversation = clean(row, "S008")
+    conversation = clean(row)
     assert conversation.family == "alpaca"
     assert [message.template for message in conversation.messages] == [
         {"role": "system", "content": "s"},
@@ -143,7 +149,7 @@ def test_alpaca_joins_the_instruction_and_the_input() -> None:
         {"role": "assistant", "content": "4"},
     ]
     for empty in ({}, {"input": ""}, {"input": None, "history": None, "system": ""}):
-        conversation = clean({"instruction": "Add.", "response": "4", **empty}, "S008")
+        conversation = clean({"instruction": "Add.", "response": "4", **empty})
         assert turns(conversation) == [("user", "Add."), ("assistant", "4")]
 
 
@@ -179,18 +185,24 @@ def test_the_same_fault_in_many_messages_is_said_once() -> None:
 
 COLUMNS = ["messages", "conversations", "prompt", "completion", "instruction", "input", "output", "response", "system"]
 COLUMNS += ["history", "text", "tools", "audios", "images", "label", "chosen", "rejected", "image", "audio"]
+COLUMNS += ["conversation", "query", "contents", "source", "target", "key", "rejected_response", "ground_truth"]
+COLUMNS += ["audio_filepath", "systemInstruction", "schemaVersion", "rejected_messages", "toolConfig", "context"]
 FIELDS = ["role", "content", "from", "value", "type", "url", "weight", "tool_calls", "function", "name", "arguments"]
+FIELDS += ["parts", "text", "human", "assistant", "message_type", "author", "input", "fileData", "toolUse", "thinking"]
+FIELDS += ["parameters", "properties", "functionCall", "functionResponse", "tool_use_id", "media_type", "mimeType"]
 KEYS = st.sampled_from(COLUMNS + FIELDS)
-LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(
-    ["", " ", "user", "assistant", "human", "gpt", "function_call", "text", "audio", "[]", "{}", '"x"', '{"name": "f"}']
-) | st.text()  # fmt: skip
+WORDS = ["", " ", "user", "assistant", "human", "gpt", "function_call", "text", "audio", "[]", "{}", '"x"', "model"]
+WORDS += ["tool_use", "tool_result", "thinking", "reasoning", "tool_call", "image", "<image> <audio>", "audio-text"]
+WORDS += ['{"name": "f"}', "<|startofspeech|>!a.wav<|endofspeech|>", "<img>a.png</img>", "bedrock-conversation-2024"]
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS) | st.text()
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5))
 PARTS = st.lists(
     st.fixed_dictionaries({"type": LEAVES}, optional={"text": VALUES, "audio": VALUES}) | VALUES, max_size=3
 )
 TURN = st.fixed_dictionaries(
     {},
-    optional={"role": LEAVES, "content": VALUES | PARTS, "from": LEAVES, "value": VALUES | PARTS, "tool_calls": VALUES},
+    optional={"role": LEAVES, "content": VALUES | PARTS, "from": LEAVES, "value": VALUES | PARTS, "tool_calls": VALUES}
+    | {"parts": VALUES | st.lists(VALUES, max_size=3), "message_type": LEAVES, "human": LEAVES, "assistant": LEAVES},
 )
 ROWS = st.dictionaries(KEYS, VALUES | st.lists(TURN, max_size=4), max_size=6)
 

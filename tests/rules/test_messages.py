@@ -37,8 +37,9 @@ def calling(function: Any) -> dict[str, Any]:
         ({"instruction": "Add."}, "S001", "error", 'alpaca lacks "output"', '"output"'),
         ({"prompt": "2+2?"}, "S001", "error", 'prompt-completion lacks "completion"', '"completion"'),
         ({"question": "2+2?", "answer": "4"}, "S001", "error", "question and answer", "Rename question to prompt"),
-        ({"prompt": "2+2?", "chosen": "4", "rejected": "5"}, "S001", "error", "preference", "preference trainer"),
-        ({"audio": "a.wav", "text": "hello"}, "S001", "error", "speech recognition", "audio part"),
+        ({"prompt": "2+2?", "chosen": "4", "rejected": "5"}, "S014", "note", "by the longer one", "preference trainer"),
+        ({"audio": "a.wav", "text": "hello"}, "S008", "note", "TRL does not read asr-pair rows", "as messages"),
+        ({"image": "a.png", "text": "hello"}, "S001", "error", "captions", "image part"),
         ({}, "S001", "error", "no keys", "messages"),
         (
             {"prompt": "a", "completion": "b", "messages": [USER, ANSWER]},
@@ -103,16 +104,23 @@ def calling(function: Any) -> dict[str, Any]:
         ),
         (
             chat({"role": "user", "content": [{"type": "text", "value": "a"}]}, ANSWER),
-            "M010",
+            "S008",
             "error",
-            '"value"',
-            "Rename",
+            "for LLaMA-Factory; their parts have their words under value",
+            "as messages",
         ),
         (
-            chat({"role": "user", "content": [{"type": "tool_result"}]}, ANSWER),
+            chat({"role": "user", "content": [{"type": "tool_result", "content": "4"}]}, ANSWER),
+            "S008",
+            "error",
+            "leave out their tool_use, tool_result",
+            "as messages",
+        ),
+        (
+            chat({"role": "user", "content": [{"type": "citation"}, {"type": "text", "text": "a"}]}, ANSWER),
             "M010",
             "warning",
-            "tool_result",
+            "citation",
             "text",
         ),
         (chat(USER, {**ANSWER, "weight": 0}), "M011", "warning", "the only answer", "Switch"),
@@ -148,7 +156,6 @@ def test_one_finding_that_says_what_and_what_to_do(
         chat(USER, USER, ANSWER, ANSWER),
         chat({"role": "user", "content": [{"type": "image"}, {"type": "text", "text": "?"}]}, ANSWER, images=["a.png"]),
         chat(USER, {"role": "assistant", "content": "", "reasoning_content": "Two and two."}),
-        chat(USER, {"role": "assistant", "content": "", "weight": 0}, USER, ANSWER),
         calling({"name": "now", "arguments": ""}),
         calling({"name": "now"}),
         {"messages": [USER, ANSWER], "text": None, "tools": None},
@@ -168,9 +175,9 @@ def test_what_depends_on_the_trainer_is_said_once_a_file(tmp_path: Path) -> None
     alpaca = {"instruction": "Add.", "input": "2+2", "output": "4"}
     content = lines(*[sharegpt] * 3, *[alpaca] * 2)
     said = [(f.line, f.code, f.severity) for f in find(tmp_path, content, "trl")]
-    assert said == [(1, "S007", "warning"), (4, "S008", "note")]
+    assert said == [(1, "S007", "warning"), (4, "S008", "note"), (4, "S015", "error")]
     assert "3 rows" in find(tmp_path, content, "trl")[0].message
-    assert find(tmp_path, content, "hf") == []
+    assert [f.code for f in find(tmp_path, content, "hf")] == ["S015"]
 
 
 def test_trl_reads_an_image_column(tmp_path: Path) -> None:
@@ -198,6 +205,6 @@ def test_long_names_are_shortened(tmp_path: Path) -> None:
 
 
 def test_variables_that_are_null_break_trl_alone(tmp_path: Path) -> None:
-    content = lines(chat(USER, ANSWER, chat_template_kwargs=None), {"prompt": "a", "completion": "b"})
+    content = lines(chat(USER, ANSWER, chat_template_kwargs=None), chat(USER, ANSWER))
     assert [(f.line, f.code, f.severity) for f in find(tmp_path, content, "trl")] == [(1, "S012", "error")]
     assert find(tmp_path, content, "hf") == []

@@ -46,7 +46,8 @@ def test_rows_are_at_the_line_of_their_first_byte(tmp_path: Path) -> None:
         (b"[" + ROW + b"]\n" + ROW, [(2, "J018")]),
         (b'{"data": [' + ROW + b"]}", [(1, "J007")]),
         (b'{\n "version": {"a": [1]},\n "rows": [\n' + ROW + b",\n" + ROW + b"]}", [(1, "J007")]),
-        (b'{\n  "text": "one"\n}', [(1, "J007")]),
+        (b'\n{\n  "text": "one"\n}', []),
+        (b'{\n  "text": "one"\n}\n{\n  "text": "two"\n}', [(1, "J007")]),
         # Lines in spite of the ending, and one row of messages, which is a list of objects too.
         (ROW + b"\n" + ROW, []),
         (b'{"messages": [{"role": "user", "content": "a"}]}', []),

@@ -4,55 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from lint_dataset.conversations.building import build
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, tools_of
-from lint_dataset.conversations.faults import type_name
+from lint_dataset.conversations.columns import label_faults, tools_of
+from lint_dataset.conversations.history import history_of, string_faults
+from lint_dataset.conversations.media_columns import place_media
 from lint_dataset.conversations.registry import Converted, family
-from lint_dataset.conversations.shape import Conversation, Message, Part
-from lint_dataset.faults import Fault
+from lint_dataset.conversations.shape import Conversation
 
 
-@family("alpaca", keys=(("instruction",), ("output", "response")), order=50)
+@family(
+    "alpaca",
+    keys=(("instruction",), ("output", "response")),
+    order=50,
+    read_by=("axolotl", "llama-factory", "ms-swift", "torchtune"),
+)
 def convert(row: dict[str, Any]) -> Converted:
     """One question and answer: the user says the instruction, a line break, and the input (LLaMA-Factory's way)."""
-    answer_field = "output" if row.get("output") is not None else "response"
-    faults = [_wrong(row, field) for field in ("instruction", "input", "system", answer_field)]
-    faults += [] if _history(row) is not None else [Fault("S003", _history_type(row))]
-    found = [fault for fault in faults if fault is not None]
-    if row.get(answer_field) is None:
-        found.append(Fault("S003", {"field": answer_field, "got": "null", "expected": "string"}))
-    if found:
-        return None, found
-    messages = [_message("system", row["system"])] if row.get("system") else []
-    for question, answer in _history(row) or []:
-        messages += [_message("user", question), _message("assistant", answer)]
+    answer = "output" if row.get("output") is not None else "response"
+    faults = string_faults(row, ("instruction", "input", "system", answer), needed=answer)
+    history, found = history_of(row)
+    faults += found
+    if faults:
+        return None, faults
+    messages = [build("system", row["system"])] if row.get("system") else []
     question = "\n".join(filter(None, (row.get("instruction"), row.get("input"))))
-    messages += [_message("user", question), _message("assistant", row[answer_field])]
+    messages += [*history, build("user", question), build("assistant", row[answer])]
     tools, found = tools_of(row)
-    found += label_faults(row) + turn_faults(tuple(messages), row) + media_faults(row, messages)
-    found.append(Fault("S008", {"family": "alpaca", "column": "instruction"}))
-    return Conversation("alpaca", tuple(messages), tools), found
-
-
-def _message(role: str, text: str) -> Message:
-    return Message(role, (Part("text", text),) if text else (), {"role": role, "content": text})
-
-
-def _wrong(row: dict[str, Any], field: str) -> Fault | None:
-    value = row.get(field)
-    if value is None or isinstance(value, str):
-        return None
-    return Fault("S003", {"field": field, "got": type_name(value), "expected": "string"})
-
-
-def _history(row: dict[str, Any]) -> list[list[str]] | None:
-    """The earlier questions and answers; None where they are not pairs of strings."""
-    history = row.get("history") or []
-    if not isinstance(history, list):
-        return None
-    pairs = all(isinstance(pair, list) and len(pair) == 2 for pair in history)
-    return history if pairs and all(isinstance(text, str) for pair in history for text in pair) else None
-
-
-def _history_type(row: dict[str, Any]) -> dict[str, Any]:
-    return {"field": "history", "got": type_name(row["history"]), "expected": "array of [question, answer] pairs"}
+    found += label_faults(row) + turn_faults(tuple(messages), row)
+    placed, more = place_media(messages, row)
+    return Conversation("alpaca", placed, tools), found + more

@@ -6,8 +6,9 @@ from typing import Any
 
 from lint_dataset.conversations.chat import messages_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, system_faults, tools_of, variables_of
+from lint_dataset.conversations.columns import label_faults, system_faults, tools_of, variables_of
 from lint_dataset.conversations.faults import type_name
+from lint_dataset.conversations.media_columns import place_media
 from lint_dataset.conversations.registry import Converted, family
 from lint_dataset.conversations.shape import Conversation
 from lint_dataset.faults import Fault
@@ -27,5 +28,6 @@ def convert(row: dict[str, Any]) -> Converted:
     faults += found + more + label_faults(row)
     if messages is None:
         return None, faults
-    faults += turn_faults(messages, row) + system_faults(row, messages) + media_faults(row, messages)
-    return Conversation("messages", messages, tools, variables=variables), faults
+    faults += turn_faults(messages, row) + system_faults(row, messages)
+    messages, found = place_media(messages, row)
+    return Conversation("messages", messages, tools, variables=variables), faults + found

@@ -6,8 +6,9 @@ from typing import Any
 
 from lint_dataset.conversations.chat import messages_of
 from lint_dataset.conversations.checks import turn_faults
-from lint_dataset.conversations.columns import label_faults, media_faults, tools_of, variables_of
+from lint_dataset.conversations.columns import label_faults, tools_of, variables_of
 from lint_dataset.conversations.faults import type_name
+from lint_dataset.conversations.media_columns import place_media
 from lint_dataset.conversations.registry import Converted, family
 from lint_dataset.conversations.shape import Conversation
 from lint_dataset.faults import Fault
@@ -50,5 +51,6 @@ def _lists(prompt: list[Any], completion: list[Any], row: dict[str, Any]) -> Con
     # Only the completion is trained on: an answer in the prompt is context, and so is judged as such.
     faults += turn_faults(answers, row, first=len(prompt) + 1)
     messages = questions + answers
-    faults += media_faults(row, messages)
+    messages, found = place_media(messages, row)
+    faults += found
     return Conversation("prompt-completion", messages, tools, completion=len(prompt), variables=variables), faults

@@ -1,4 +1,7 @@
-"""JSON files: one array of rows. Where the file holds one object a line in spite of its ending, it is read as lines."""
+"""JSON files: one array of rows, or one row over several lines.
+
+Where the file holds one object a line in spite of its ending, it is read as lines.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from lint_dataset.faults import Fault
 from lint_dataset.sources import example
 from lint_dataset.sources.example import RawExample, about_file
 from lint_dataset.sources.formats.lines import numbered
-from lint_dataset.sources.head import BLANK, BOM, not_lines, not_text, rows_under
+from lint_dataset.sources.head import BLANK, BOM, is_object, not_lines, not_text, rows_under
 from lint_dataset.sources.registry import file_format
 from lint_dataset.sources.stream import Input, Peeked
 
@@ -40,6 +43,10 @@ def _read(source: Input) -> Iterator[RawExample]:
         if whole is None and not head.lstrip(BLANK).startswith(b"["):
             key = rows_under(head)
             wrapped = Fault("J007", {"holds": "wrapped", "key": key}) if key is not None else None
+            if wrapped is None and peeked.complete and is_object(head):
+                above = head[: len(head) - len(head.lstrip(BLANK))].count(b"\n")
+                yield RawExample(source.path, above + 1, head.strip(BLANK))
+                return
             whole = wrapped or not_lines(head, complete=peeked.complete)
         if whole is not None:
             yield about_file(source.path, whole)
