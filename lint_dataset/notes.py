@@ -26,8 +26,8 @@ def notes(judged: Judged) -> list[str]:
     pairs = judged.rows.table.column("family").to_pylist().count("preference") if memory is not None else 0
     if pairs:
         said.append(
-            f"rows with a chosen and a rejected answer ({pairs:,}) are judged as one sequence, the longer of the two: a "
-            "step of DPO holds both (2 x batch rows), and what a reference model says of them, which is not reckoned"
+            f"rows with a chosen and a rejected answer ({pairs:,}) are judged as one sequence, the longer of the two: "
+            "a step of DPO holds both (2 x batch rows), and what a reference model says of them, which is not reckoned"
         )
     return said
 

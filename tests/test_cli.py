@@ -54,7 +54,8 @@ def test_what_cannot_be_is_one_line_and_status_2(arguments: list[str], names: st
 
 
 def test_columns_of_other_names_and_a_forced_format(tmp_path: Path) -> None:
-    (tmp_path / "train.jsonl").write_text('{"dialog": [{"who": "human", "says": "hi"}, {"who": "bot", "says": "yo"}]}\n')
+    row = '{"dialog": [{"who": "human", "says": "hi"}, {"who": "bot", "says": "yo"}]}'
+    (tmp_path / "train.jsonl").write_text(f"{row}\n")
     named = ("--columns", "messages=dialog,role=who,content=says")
     assert run("train.jsonl", *named, cwd=tmp_path).returncode == 0
     (tmp_path / "pyproject.toml").write_text(

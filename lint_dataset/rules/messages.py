@@ -297,8 +297,8 @@ _SWITCHES_READ = {
     "warning",
     what="The data switches training off for an answer, with a field that the trainer does not read. Once a file.",
     why=(
-        "The answer is trained on like any other. weight is read by OpenAI and Mistral, train and training by axolotl "
-        "(where its config names them), loss and loss_scale by ms-swift, loss_weight by LLaMA-Factory v1, mask by NeMo."
+        "The answer is trained on like any other. LLaMA-Factory v1 reads loss_weight, OpenAI and Mistral read weight, "
+        "axolotl train and training (where its config names them), ms-swift loss and loss_scale, NeMo mask."
     ),
     remedy="Write the switch that the trainer reads, end the row before such an answer, or leave the row out.",
     example='{"messages": [{"role": "user", …}, {"role": "assistant", "content": "5", "weight": 0}, …]}',
