@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from lint_dataset.plan import Plan
 from lint_dataset.reach import Reach, cut, reached, supervised_tokens, whole
 from lint_dataset.rows import Rows
@@ -12,10 +10,11 @@ from lint_dataset.rows import Rows
 def reach(rows: Rows, plan: Plan) -> Reach:
     """Rows are cut at ``max_length``; with ``train_on_responses_only``, a loss on the assistant, those left bare go.
 
+    Rows are cut before they are packed, so that ``bfd_split`` finds nothing to split.
+
     ``max_length`` is the model's ``max_seq_length`` or that of the configuration: which one counts has changed often.
     """
-    kept = whole(rows) if plan.packing in ("bfd_split", "wrapped") else cut(rows, plan)
+    kept = whole(rows) if plan.packing == "wrapped" else cut(rows, plan)
     trained = supervised_tokens(rows, plan, kept)
-    drops = plan.loss_on == "assistant" and plan.packing == "none"
-    dropped = rows.measured & (trained == 0) if drops else np.zeros(len(rows), np.bool_)
+    dropped = rows.measured & (trained == 0) & (plan.loss_on == "assistant")
     return reached(rows, plan, kept, trained, dropped=dropped)

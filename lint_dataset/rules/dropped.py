@@ -95,13 +95,12 @@ def run_stops(judged: Judged) -> Iterator[Finding]:
                 f"{judged.plan.max_length:,}"
             )
             yield Finding(row, message, _remedy(judged, tokens), data)
+        elif judged.plan.trainer == "mlx-lm":
+            message = f"{release} stops the run here: --mask-prompt needs a message before the last"
+            yield Finding(row, message, "Put the question before the answer, or train without --mask-prompt.", data)
         else:
-            yield Finding(
-                row,
-                f"{release} stops the run here: with a loss on the assistant alone, a row has no token of it",
-                "Add the assistant's answer, or leave the row out.",
-                data,
-            )
+            message = f"{release} stops the run here: with a loss on the assistant alone, a row has no token of it"
+            yield Finding(row, message, "Add the assistant's answer, or leave the row out.", data)
 
 
 @rule(
@@ -143,8 +142,9 @@ def row_is_split(judged: Judged) -> Iterator[Finding]:
     limit = judged.plan.max_length
     if limit is None or not (judged.plan.overlong == "split" or judged.plan.packing in ("bfd_split", "wrapped")):
         return
+    split = judged.reach.tokens > limit
     how = judged.plan.packing if judged.plan.packing != "none" else "split"
-    for row in np.flatnonzero(too_long(judged.rows, judged.plan)).tolist():
+    for row in np.flatnonzero(split).tolist():
         tokens = int(judged.rows.tokens[row])
         pieces = -(-tokens // limit)
         yield Finding(
