@@ -49,7 +49,8 @@ def codes(*rows: dict[str, Any], **plan: Any) -> list[tuple[int, str]]:
     return [(line, code) for line, code, _ in found(*rows, **plan)]
 
 
-SHORT, LONG, PROMPT = row(50, [("assistant", 40, 48, 49)]), row(300, TALK), row(400, [("assistant", 350, 390, 399)])
+SHORT, LONG = row(50, [("user", 4, 36, 37), ("assistant", 40, 48, 49)]), row(300, TALK)
+PROMPT = row(400, [("user", 4, 346, 347), ("assistant", 350, 390, 399)])
 
 
 @pytest.mark.parametrize(
@@ -101,6 +102,12 @@ def test_one_row_without_an_answer_stops_an_assistant_only_run_of_trl() -> None:
     rows = (SHORT, row(30, [("user", 4, 28, 29)]))
     assert codes(*rows, max_length=150, loss_on="assistant") == [(2, "T007")]
     assert codes(*rows, max_length=150, loss_on="all") == []
+
+
+def test_a_row_without_a_question_stops_mlx_lm_where_the_prompt_is_masked() -> None:
+    alone = row(50, [("assistant", 4, 48, 49)])
+    assert codes(SHORT, alone, max_length=150, trainer="mlx-lm", loss_on="last") == [(2, "T007")]
+    assert codes(SHORT, alone, max_length=150, trainer="mlx-lm") == []
 
 
 def test_rows_that_end_with_a_question_are_dropped_by_llama_factory() -> None:
