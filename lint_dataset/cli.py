@@ -67,6 +67,8 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--optimizer", type=_choice("optimizer"), help="[adamw]")
 @click.option("--lora-rank", type=int, metavar="R", help="[16]")
 @click.option("--lora-targets", metavar="NAMES", help="all-linear, attention, or module names. [all-linear]")
+@click.option("--dora/--no-dora", default=None, help="Give adapters a magnitude of their own. [no]")
+@click.option("--modules-to-save", metavar="NAMES", help="Modules trained whole beside the adapters. [none]")
 @click.option("--dtype", type=_choice("dtype"), help="Type of the weights. [bf16]")
 @click.option("--mixed-precision", type=_choice("mixed_precision"), help="Type of autocast. [the trainer's]")
 @click.option("--gradient-checkpointing/--no-gradient-checkpointing", default=None, help="[the trainer's]")

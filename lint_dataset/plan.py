@@ -42,6 +42,7 @@ DEFAULTS: dict[str, Any] = {
     "truncation_side": "right",
     "lora_rank": 16,
     "lora_targets": "all-linear",
+    "dora": False,
     "dtype": "bf16",
     "optimizer": "adamw",
     "gradient_accumulation": 1,
@@ -58,6 +59,9 @@ MOST = {
     "machine_memory": 2**60,
 }
 
+#: Settings that are on or off.
+_SWITCHES = ("gradient_checkpointing", "dora")
+
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
 
@@ -72,10 +76,10 @@ class Plan:
     that is what training may use of them. ``revision`` is a branch, tag or commit of the processor's repository, and
     ``chat_template`` a file with the template that takes the place of its own. ``max_length`` is in tokens, None
     leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast;
-    ``gradient_accumulation`` are the batches whose gradients add up to a step.
-    ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``. ``overlong`` is what it does with
-    a row longer than ``max_length``, and ``packing`` how it puts several rows into one sequence: a ``max_length`` that
-    is not given is then the trainer's own.
+    ``gradient_accumulation`` are the batches whose gradients add up to a step, ``modules_to_save`` what PEFT trains
+    whole beside the adapters. ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``.
+    ``overlong`` is what it does with a row longer than ``max_length``, and ``packing`` how it puts several rows into
+    one sequence: a ``max_length`` that is not given is then the trainer's own.
     ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its
     value came from. Raises ``PlanError`` for a value that a setting cannot take.
     """
@@ -98,6 +102,8 @@ class Plan:
     truncation_side: str = _UNSET
     lora_rank: int = _UNSET
     lora_targets: str = _UNSET
+    dora: bool = _UNSET
+    modules_to_save: str | None = None
     dtype: str = _UNSET
     mixed_precision: str = _UNSET
     gradient_checkpointing: bool = _UNSET
@@ -188,18 +194,19 @@ class Plan:
                 raise PlanError(f"{_label(name)} must be a whole number of 1 or more, not {value!r}")
             if value is not None and value > MOST[name]:
                 raise PlanError(f"{_label(name)} {value} is more than the {MOST[name]:,} that are reckoned with")
-        if not isinstance(self.gradient_checkpointing, bool):
-            raise PlanError(f"gradient-checkpointing must be true or false, not {self.gradient_checkpointing!r}")
+        for name in _SWITCHES:
+            if not isinstance(getattr(self, name), bool):
+                raise PlanError(f"{_label(name)} must be true or false, not {getattr(self, name)!r}")
         if self.calibrate is not None:
             # With its batch, so that another batch size does not make another peak of it.
             object.__setattr__(self, "calibrate", MeasuredPeak.parse(str(self.calibrate), self.batch_size).text)
-        targets = [target.strip() for target in self.lora_targets.split(",")]
-        if not all(re.fullmatch(r"[A-Za-z0-9_.\-]+", target) for target in targets):
-            raise PlanError(
-                f"lora-targets {self.lora_targets!r} is not a list: "
-                "use all-linear, attention, or module names joined by commas"
-            )
-        object.__setattr__(self, "lora_targets", ",".join(targets))
+        for name, words in (("lora_targets", "all-linear, attention, or "), ("modules_to_save", "")):
+            value = getattr(self, name)
+            modules = [module.strip() for module in (value or "").split(",")]
+            if value is not None and not all(re.fullmatch(r"[A-Za-z0-9_.\-]+", module) for module in modules):
+                raise PlanError(f"{_label(name)} {value!r} is not a list: use {words}module names joined by commas")
+            if value is not None:
+                object.__setattr__(self, name, ",".join(modules))
         if self.revision is not None and (
             ".." in self.revision or not re.fullmatch(r"[\w.][\w.@+/\-]*", self.revision)
         ):
@@ -269,7 +276,7 @@ def resolve(
         if value is None:
             continue
         whole = name in MOST and name not in ("budget", "machine_memory")
-        wanted = int if whole else bool if name == "gradient_checkpointing" else str
+        wanted = int if whole else bool if name in _SWITCHES else str
         if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
             kind = {int: "a whole number", bool: "true or false", str: "a text"}[wanted]
             raise PlanError(f"{_label(name)} in {origins[name]} must be {kind}, not {value!r}")

@@ -22,6 +22,9 @@ class Recipe:
     gradient_checkpointing: bool
     loss: str
     device: str
+    #: Whether adapters have a magnitude of their own (DoRA), and which modules are trained whole beside them.
+    dora: bool = False
+    modules_to_save: str = ""
 
     @classmethod
     def of(cls, plan: Plan) -> Recipe:
@@ -35,14 +38,17 @@ class Recipe:
             gradient_checkpointing=plan.gradient_checkpointing,
             loss=plan.loss,
             device=plan.device,
+            dora=plan.dora and plan.method != "full",
+            modules_to_save="" if plan.method == "full" else plan.modules_to_save or "",
         )
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What tells it from other recipes of its model."""
+        saved = f"&{self.modules_to_save}" if self.modules_to_save else ""
         return (
-            self.method,
-            (self.targets or "all").replace(",", "+"),
+            self.method + ("-dora" if self.dora else ""),
+            ((self.targets or "all") + saved).replace(",", "+"),
             self.dtype,
             f"amp-{self.mixed_precision}",
             "ckpt" if self.gradient_checkpointing else "nockpt",

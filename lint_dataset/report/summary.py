@@ -33,6 +33,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "method": lambda value: _METHODS.get(value, value),
     "lora_rank": lambda value: f"rank {value}",
     "lora_targets": lambda value: f"on {_TARGETS.get(value, value)}",
+    "dora": lambda value: "DoRA",
+    "modules_to_save": lambda value: f"with {value} trained whole",
     "dtype": lambda value: f"{value} weights",
     "mixed_precision": lambda value: "no autocast" if value == "no" else f"{value} autocast",
     "gradient_checkpointing": lambda value: "gradient checkpointing" if value else "no gradient checkpointing",
@@ -76,6 +78,8 @@ def _matters(plan: Plan, name: str) -> bool:
         return False
     if name in ("lora_rank", "lora_targets"):
         return plan.method != "full"
+    if name in ("dora", "modules_to_save"):
+        return plan.method != "full" and bool(getattr(plan, name))
     if name in ("packing", "gradient_accumulation", "optimizer"):
         return bool(getattr(plan, name) not in ("none", 1, "adamw"))
     if name == "overlong":

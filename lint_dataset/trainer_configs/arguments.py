@@ -125,14 +125,16 @@ def weights_dtype(draft: Draft, key: str) -> str | None:
     return draft.choice(key, DTYPES)
 
 
+def beside_lora(draft: Draft, *, dora: str, saved: str) -> None:
+    """Set what is trained beside LoRA's matrices. ``dora``, ``saved``: keys of DoRA and of modules trained whole."""
+    draft.set("dora", draft.switch(dora))
+    names = draft.names(saved)
+    draft.set("modules_to_save", ",".join(names) if names else None)
+
+
 def lora_arguments(draft: Draft, *, targets: str, extra: str) -> None:
-    """List what LoRA can be told and the plan cannot hold. ``targets``, ``extra``: keys of target and saved modules."""
-    draft.list_unmodelled(
-        {
-            "use_dora": "memory: judged as plain LoRA",
-            extra: "memory: whole modules are trained beside the adapters",
-            "lora_target_parameters": "memory",
-        }
-    )
+    """Take what LoRA can be told. ``targets``, ``extra``: keys of target modules and of modules trained whole."""
+    beside_lora(draft, dora="use_dora", saved=extra)
+    draft.list_unmodelled({"lora_target_parameters": "memory"})
     draft.ignore(("lora_alpha", "lora_dropout", "lora_bias", "use_rslora", "lora_task_type"))
     draft.targets(draft.names(targets), targets)

@@ -104,6 +104,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "gradient_checkpointing": False,
         "loss": "logits",
         "loss_on": "last",
+        "dora": True,
     },
     "trl/lora.yaml": {
         "model": "meta-llama/Llama-3.2-1B-Instruct",
@@ -238,7 +239,7 @@ LISTED: dict[str, dict[str, set[str]]] = {
     },
     "llama-factory/lora.yaml": {"not modelled": {"packing"}, "not read": {"dataset alpaca_en"}},
     "llama-factory/full.yaml": {"not modelled": {"deepspeed", "enable_liger_kernel"}},
-    "llama-factory/qlora.yaml": {"not modelled": {"use_dora"}},
+    "llama-factory/qlora.yaml": {},
     "trl/lora.yaml": {},
     "trl/launch.sh": {
         "not modelled": {"packing", "eos_token", "accelerate launch --num_processes 2 --config_file zero2.yaml"},
@@ -303,7 +304,7 @@ def test_the_same_options_print_the_same_plan(sample: str, capsys: pytest.Captur
     from_file = shown("--config", str(SAMPLES / sample))
     options: list[str] = []
     for name, value in from_file.items():
-        if name == "gradient-checkpointing":
+        if value in ("true", "false"):
             options.append(f"--{name}" if value == "true" else f"--no-{name}")
         elif value != "-":
             options += [f"--{name}", value]

@@ -14,7 +14,7 @@ from torch import nn
 
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.trace.errors import TraceError
-from lint_dataset.memory.trace.quantised import quantise
+from lint_dataset.memory.trace.quantised import WEIGHT_OF_DORA, quantise, whole_weight
 from lint_dataset.models import find
 
 DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "fp32": torch.float32}
@@ -154,10 +154,23 @@ def _adapt(model: Any, recipe: Recipe) -> Any:
         targets = ATTENTION
     for parameter in model.parameters():
         parameter.requires_grad_(False)
+    saved = recipe.modules_to_save.split(",") if recipe.modules_to_save else None
+    there = {name.rpartition(".")[2] for name, _ in model.named_modules()}
+    for name in saved or ():
+        if name.rpartition(".")[2] not in there:
+            raise TraceError(f"{recipe.model} has no module {name} to train whole")
+    config = LoraConfig(
+        task_type="CAUSAL_LM", r=ANY_RANK, target_modules=targets, use_dora=recipe.dora, modules_to_save=saved
+    )
     try:
-        model = get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", r=ANY_RANK, target_modules=targets))
+        with patch(WEIGHT_OF_DORA, whole_weight):
+            model = get_peft_model(model, config)
     except ValueError as error:
-        raise TraceError(f"PEFT finds nothing to adapt in {recipe.model} by lora-targets {recipe.targets}") from error
+        if "not found" in str(error):
+            raise TraceError(
+                f"PEFT finds nothing to adapt in {recipe.model} by lora-targets {recipe.targets}"
+            ) from error
+        raise TraceError(f"PEFT cannot adapt {recipe.model} in this way") from error
     if recipe.method == "qlora" and recipe.mixed_precision == "bf16":
         for parameter in model.parameters():
             if parameter.requires_grad:

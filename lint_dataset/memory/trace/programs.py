@@ -173,6 +173,8 @@ def groups_of(model: Any, rank: int, trained: set[str]) -> tuple[ParameterGroup,
         if ".lora_A." in name or ".lora_B." in name:
             part = "adapters"
             numbers = (0, parameter.numel() // rank)
+        elif ".lora_magnitude_vector." in name:
+            part = "adapters"
         elif id(parameter) in packed:
             part, width, numbers = "4-bit weights", 0.5, (packed[id(parameter)], 0)
         elif name.endswith((".scales", ".levels")):

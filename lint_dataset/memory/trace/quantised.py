@@ -59,6 +59,16 @@ class Linear4Bit(nn.Linear):
         return out.to(x.dtype)
 
 
+#: Where PEFT's DoRA asks for the weight of a layer.
+WEIGHT_OF_DORA = "peft.tuners.lora.dora.dequantize_module_weight"
+
+
+def whole_weight(module: nn.Module) -> torch.Tensor:
+    """The weight that DoRA takes the norm of: a temporary of its own where the layer is packed."""
+    weight: torch.Tensor = module.weight  # type: ignore[assignment]
+    return weight.new_empty(module.shape, dtype=module.compute) if isinstance(module, Linear4Bit) else weight
+
+
 #: Gemma 3n clamps these tiny weights in place while it trains, which a packed weight cannot bear: they are always
 #: among the modules that people exclude.
 _NEVER = ("prediction_coefs", "correction_coefs")

@@ -19,6 +19,7 @@ from lint_dataset.memory.trace.autocast import Device
 from lint_dataset.memory.trace.errors import TraceError
 from lint_dataset.memory.trace.losses import TiledHead, fused
 from lint_dataset.memory.trace.model import ANY_RANK, DTYPES, build, set_rank
+from lint_dataset.memory.trace.quantised import WEIGHT_OF_DORA, whole_weight
 from lint_dataset.memory.trace.recorder import Recorder
 from lint_dataset.memory.trace.shapes import Shapes
 
@@ -123,6 +124,7 @@ class Tracer:
                         patch("transformers.integrations.sdpa_attention.use_gqa_in_sdpa", lambda *_: True)
                     )
                 stack.enter_context(patch("torch.autocast", self.device.switched))
+                stack.enter_context(patch(WEIGHT_OF_DORA, whole_weight))
                 stack.enter_context(self.device)
                 stack.enter_context(recorder)
                 trained = self._step(recorder, point)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lint_dataset.trainer_configs.arguments import ATTENTION, accumulation, optimizer
+from lint_dataset.trainer_configs.arguments import ATTENTION, accumulation, beside_lora, optimizer
 from lint_dataset.trainer_configs.draft import Draft, words
 from lint_dataset.trainer_configs.registry import trainer_format
 
@@ -96,8 +96,6 @@ _NOT_MODELLED = dict.fromkeys(
     "auto_find_batch_size": "memory: the batch shrinks until it fits",
     "load_in_8bit": "memory: judged with weights of the plan's type",
     "gptq": "memory: judged with weights of the plan's type",
-    "peft_use_dora": "memory: judged as plain LoRA",
-    "lora_modules_to_save": "memory: whole modules are trained beside the adapters",
     "lora_model_dir": "memory: the adapter's own rank and modules hold",
     "lora_on_cpu": "memory while loading",
     "unfrozen_parameters": "memory: only some parameters are trained",
@@ -168,6 +166,7 @@ def _method(draft: Draft) -> None:
     elif adapter == "qlora" and not draft.switch("load_in_4bit"):
         draft.note("adapter", "qlora without load_in_4bit: judged as 4-bit weights")
     draft.set("lora_rank", draft.whole("lora_r"))
+    beside_lora(draft, dora="peft_use_dora", saved="lora_modules_to_save")
     if draft.switch("lora_target_linear"):
         draft.targets(["all-linear"], "lora_target_linear")
         draft.ignore(("lora_target_modules",))

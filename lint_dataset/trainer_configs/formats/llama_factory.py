@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lint_dataset.trainer_configs.arguments import ATTENTION, accumulation, training_arguments
+from lint_dataset.trainer_configs.arguments import ATTENTION, accumulation, beside_lora, training_arguments
 from lint_dataset.trainer_configs.draft import Draft, words
 from lint_dataset.trainer_configs.registry import trainer_format
 
@@ -52,9 +52,7 @@ _NOT_MODELLED = dict.fromkeys(
     "neat_packing": "truncation and memory: rows are packed, and every step is cutoff_len long",
     "streaming": "which rows are seen",
     "tokenized_path": "the data: rows that were tokenized before are used",
-    "additional_target": "memory: whole modules are trained beside the adapters",
     "adapter_name_or_path": "memory: the adapter's own rank and modules hold",
-    "use_dora": "memory: judged as plain LoRA",
     "pissa_init": "memory while loading",
     "use_unsloth_gc": "memory: what is kept goes to the processor's memory",
     "rope_scaling": "the model",
@@ -135,6 +133,7 @@ def _method(draft: Draft) -> None:
         draft.unmodelled("quantization_bit", f"{bits} ({how}): judged with weights of the plan's type")
     draft.set("method", method, "lora")
     draft.set("lora_rank", draft.whole("lora_rank"), 8)
+    beside_lora(draft, dora="use_dora", saved="additional_target")
     names = draft.names("lora_target")
     draft.targets(names, "lora_target")
     if names is None:

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from lint_dataset.memory.accumulation import accumulating
+from lint_dataset.memory.program import StepProgram
 from lint_dataset.memory.recipe import Recipe
 from lint_dataset.memory.trace import trace
 from lint_dataset.memory.trace.step import Loop, Point, Trace, Tracer
@@ -19,6 +20,9 @@ CASES = {
     "trl-fused": {"loss": "fused", "targets": "attention"},
     "trl-qlora": {"method": "qlora"},
     "trl-full": {"method": "full", "targets": ""},
+    "dora": {"dora": True},
+    "qdora": {"method": "qlora", "dora": True, "loss": "logits", "gradient_checkpointing": False},
+    "trained-embeddings": {"modules_to_save": "embed_tokens,lm_head", "targets": "attention"},
     "qlora-fp16": {"method": "qlora", "dtype": "fp16", "mixed_precision": "no", "loss": "logits"},
     "full-fp32-autocast": {"method": "full", "targets": "", "dtype": "fp32", "loss": "logits"},
     "mps": {
@@ -183,3 +187,35 @@ def test_accumulated_gradients_peak_as_in_a_fresh_trace_with_gradients_in_place(
         sizes, events = replayed(accumulating(at(made, point)), point)
         assert sorted(sizes) == sorted(fresh.sizes)
         assert peak(Trace(sizes, events, {}, set())) == peak(fresh)
+
+
+def test_dora_trains_one_number_more_for_each_output(llama: str) -> None:
+    plain, dora = (trace(recipe(llama, dora=on))[0] for on in (False, True))
+
+    def trained(program: StepProgram) -> tuple[int, int]:
+        numbers = [pair for group in program.groups if group.trained for pair in group.numbers]
+        return sum(constant for constant, _ in numbers), sum(per_rank for _, per_rank in numbers)
+
+    outputs = 3 * (2 * 96 + 2 * 32 + 2 * 224 + 96)
+    assert trained(plain)[0] == 0
+    assert trained(dora) == (outputs, trained(plain)[1])
+
+
+def test_modules_trained_whole_are_there_twice_and_have_gradients(llama: str) -> None:
+    program = trace(recipe(llama, modules_to_save="embed_tokens,lm_head"))[0]
+    embedding = 70_001 * 96
+    whole = sorted(
+        (group.name, group.bytes_per_element, constant)
+        for group in program.groups
+        if group.trained
+        for constant, _ in group.numbers
+        if constant
+    )
+    # Embedding and output layer share their weight; each gets a copy of its own, in the type of the weights.
+    assert whole == [("embeddings", 2.0, embedding), ("layers", 2.0, embedding)]
+    frozen = [constant for group in program.groups if not group.trained for constant, _ in group.numbers]
+    assert frozen.count(embedding) == 1
+    end = program.marks["optimizer"]
+    sizes, events = replayed(program, Point(1, 400, 8, 50))
+    outlives = {e for e in events[:end] if e >= 0} - {-1 - e for e in events[:end] if e < 0}
+    assert [sizes[birth] for birth in outlives].count(2 * embedding) == 2

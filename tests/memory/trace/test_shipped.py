@@ -14,6 +14,7 @@ from lint_dataset.memory.trace import trace
 from lint_dataset.memory.trace.__main__ import MODELS, recipes
 from lint_dataset.memory.trace.step import Point, Trace, Tracer
 
+from .fresh import comparisons
 from .seen import at, peak, recipe, replayed
 
 SAMPLE = [
@@ -58,6 +59,12 @@ def test_the_story_of_a_laptop_is_shipped_and_equals_a_fresh_trace() -> None:
         wrong = [(a, b) for a, b in zip(sizes, fresh.sizes, strict=True) if a != b]
         assert all(point.clips and b < a <= 16 * b for a, b in wrong)
         assert peak(Trace(sizes, events, {}, set())) == pytest.approx(peak(fresh), rel=1e-4 if point.clips else 0)
+
+
+def test_shipped_programs_equal_fresh_traces_at_random_points() -> None:
+    """A handful of those that ``fresh`` prints fifty of."""
+    for one in comparisons(4, 2):
+        assert one.exact or (one.point.clips and 0 <= one.held / one.fresh - 1 < 0.002)
 
 
 def test_trl_s_own_recipe_is_shipped_for_every_model() -> None:
