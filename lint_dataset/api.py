@@ -26,11 +26,15 @@ from lint_dataset.rows import Rows
 from lint_dataset.rules import Judged, selected
 from lint_dataset.sources import RawExample
 from lint_dataset.summary import summarise
+from lint_dataset.unused import unused
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lint_dataset.estimates.measuring import Estimates
+
+#: The rules that look at tokens, by how their codes begin: without a model none of them can find anything.
+_OF_A_MODEL = ("T", "O", "A", "M1")
 
 
 def lint(
@@ -67,7 +71,7 @@ def lint(
         paths = [paths]
     files = sources.expand(os.fspath(path) for path in paths)
     unjudged: list[str] = []
-    location, problem = _locate(plan, cache_dir, unjudged)
+    location, problem = _locate(plan, select, cache_dir, unjudged)
     table = None
     if problem is None:
         with ExitStack() as stack:
@@ -82,6 +86,8 @@ def lint(
         # Rows that were read in vain are not read into the progress again.
         examples = _read(files, fetch, progress if location is None else None)
         estimates, table = _without_processor(examples, plan, tokens, problem, unjudged, reading)
+    if plan.budget is None and plan.model is not None and any(prefix.startswith("O") for prefix in select):
+        unjudged.append("memory: --select asks for it: say with --budget what the training process may use")
     plan, said = _trainer_for(table, plan)
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     judged = look(table, plan, memory, estimates is not None)
@@ -93,7 +99,7 @@ def lint(
         said = [estimates.says(problem), *said]
     return Result(
         plan=plan,
-        notes=(*said, *remarks(plan), *notes(judged), *_not_listed(findings)),
+        notes=(*said, *unused(plan), *remarks(plan), *notes(judged), *_not_listed(findings)),
         unjudged=tuple(unjudged),
         diagnostics=tuple(findings.diagnostics),
         unlisted={found: len(rows) for found, rows in sorted(findings.unlisted.items())},
@@ -114,11 +120,12 @@ def _read(files: Iterable[str], fetch: bool, progress: Callable[[int], None] | N
 
 
 def _locate(
-    plan: Plan, cache_dir: str | None, unjudged: list[str]
+    plan: Plan, select: Collection[str], cache_dir: str | None, unjudged: list[str]
 ) -> tuple[Location | None, ProcessorUnavailable | None]:
     """Where the processor's files are, or why there are none; neither where no model is named."""
     if plan.model is None and plan.tokenizer is None:
-        if plan.budget is not None or plan.max_length is not None:
+        asked = any(prefix.startswith(_OF_A_MODEL) for prefix in select)
+        if asked or plan.budget is not None or plan.max_length is not None:
             unjudged.append("tokens, truncation and memory: name the model that will be trained with --model")
         return None, None
     try:

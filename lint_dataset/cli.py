@@ -38,6 +38,10 @@ _QUESTIONS = (
 )
 
 
+#: The output formats; what is asked about (--list-rules and the like) is told in the first two.
+FORMATS = ("text", "json", "jsonl", "github", "sarif", "html")
+
+
 def _choice(name: str) -> click.Choice[str]:
     return click.Choice(CHOICES[name], case_sensitive=False)
 
@@ -83,7 +87,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
 @click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
-@click.option("--output-format", type=click.Choice(["text", "json", "jsonl"]), help="[text]")
+@click.option("--output-format", type=click.Choice(FORMATS), help="[text]")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--measurements", metavar="FILE", help="Write one row an example to .parquet, .jsonl or .csv.")
 @click.option("--cache-dir", metavar="FOLDER", help="Where measurements are remembered.")
@@ -109,17 +113,15 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     both. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
     """
     if options["list_rules"] or options["explain"]:
-        return _describe_rules(options["explain"])
+        return _describe_rules(context, options)
     if options["list_devices"]:
-        from lint_dataset.report.devices import list_devices
+        from lint_dataset.report import devices
 
-        click.echo(list_devices(), nl=False)
-        return 0
+        return _answer(context, options, devices.list_devices(), devices.objects)
     if options["list_models"]:
-        from lint_dataset.models import listing
+        from lint_dataset import models
 
-        click.echo(listing(), nl=False)
-        return 0
+        return _answer(context, options, models.listing(), models.objects)
     source = {name: context.get_parameter_source(name) for name in OPTIONS}
     configured = {name for name in OPTIONS if source[name] is ParameterSource.DEFAULT_MAP}
     theirs = load(options["config"]) if options["config"] else None
@@ -129,10 +131,10 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         trainer_config=theirs,
     )
     if options["show_plan"]:
-        click.echo(show(plan))
-        if theirs is not None:
-            click.echo(f"\n{theirs.show()}")
-        return 0
+        from lint_dataset.report.json import plan_object
+
+        shown = show(plan) + (f"\n\n{theirs.show()}" if theirs is not None else "")
+        return _answer(context, options, f"{shown}\n", lambda: plan_object(plan))
     if options["prefetch"]:
         from lint_dataset.prefetch import prefetch
 
@@ -208,8 +210,10 @@ def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: S
             report.write_json(found, __version__, out, unread)
         elif options["output_format"] == "jsonl":
             report.write_jsonl(found, out)
-        else:
+        elif options["output_format"] in (None, "text"):
             report.write(found, out, unread)
+        else:
+            raise UsageError(f"--output-format {options['output_format']} is for findings: name the files to check")
 
     _place(write, options, ())
     return 2 if unread else 0
@@ -249,30 +253,56 @@ def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequ
 
 
 def _write(result: Result, options: dict[str, Any], out: TextIO, *, color: bool, width: int | None) -> None:
-    from lint_dataset.report import json, jsonl, text
-    from lint_dataset.rules import all_rules
-
-    if options["output_format"] == "json":
-        json.write(result, __version__, out)
-    elif options["output_format"] == "jsonl":
-        jsonl.write(result, out)
-    else:
-        rules = {code: (rule.name, rule.severity) for code, rule in all_rules().items()}
-        text.write(result, rules, out, color=color, width=width)
-
-
-def _describe_rules(code: str | None) -> int:
-    from lint_dataset.report.explain import explain, list_rules
+    from lint_dataset.report import github, html, json, jsonl, sarif, text
     from lint_dataset.rules import all_rules
 
     rules = all_rules()
+    names = {code: (rule.name, rule.severity) for code, rule in rules.items()}
+    match options["output_format"]:
+        case "json":
+            json.write(result, __version__, out)
+        case "jsonl":
+            jsonl.write(result, out)
+        case "github":
+            github.write(result, names, out)
+        case "sarif":
+            sarif.write(result, rules.values(), __version__, out)
+        case "html":
+            html.write(result, names, out)
+        case _:
+            text.write(result, names, out, color=color, width=width)
+
+
+def _answer(context: click.Context, options: dict[str, Any], text: str, value: Callable[[], Any]) -> int:
+    """Answer a question that is no run: as text, or its ``value`` as JSON. A configuration's format is for runs."""
+    from lint_dataset.report.encode import dumps
+
+    asked = {
+        name: options[name] if context.get_parameter_source(name) is ParameterSource.COMMANDLINE else None
+        for name in ("output_format", "output")
+    }
+    if asked["output_format"] not in (None, "text", "json"):
+        raise click.UsageError(f"--output-format {asked['output_format']} is for findings: ask for text or json here")
+    page = dumps(value(), indent=2) + "\n" if asked["output_format"] == "json" else text
+
+    def write(out: TextIO) -> None:
+        out.write(page)
+
+    _place(write, asked, ())
+    return 0
+
+
+def _describe_rules(context: click.Context, options: dict[str, Any]) -> int:
+    from lint_dataset.report.explain import explain, list_rules, rule_object
+    from lint_dataset.rules import all_rules
+
+    rules, code = all_rules(), options["explain"]
     if code is None:
-        click.echo(list_rules(rules.values()), nl=False)
-        return 0
+        return _answer(context, options, list_rules(rules.values()), lambda: [*map(rule_object, rules.values())])
     if code.upper() not in rules:
         raise click.UsageError(f"no rule has the code {code}: see --list-rules")
-    click.echo(explain(rules[code.upper()]), nl=False)
-    return 0
+    rule = rules[code.upper()]
+    return _answer(context, options, explain(rule), lambda: rule_object(rule))
 
 
 def _codes(text: str | None) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from lint_dataset.machines.remarks import remarks
 from lint_dataset.memory import StepMemory
 from lint_dataset.models import find
 from lint_dataset.plan import Plan
+from lint_dataset.unused import unused
 from lint_dataset.usage import UsageError
 
 #: The shortest rung, and the longest where the model's context is not known.
@@ -61,7 +62,7 @@ def ladder(plan: Plan, cache_dir: str | None = None) -> Ladder:
     memory = StepMemory.of(plan, cache_dir)
     known = context_length(plan.model)
     context = known or UNKNOWN_CONTEXT
-    notes = remarks(plan)
+    notes = [*unused(plan), *remarks(plan)]
     if known is None:
         notes.append(f"the context of {plan.model} is not known here: lengths end at {context:,} tokens")
     notes.append(f"memory: {memory.band.basis}")

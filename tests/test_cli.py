@@ -41,6 +41,8 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
         (["train.jsonl", "--columns", "mesages=dialog"], "messages"),
         (["train.jsonl", "--no-such-option"], "--no-such-option"),
         (["--explain", "X999"], "X999"),
+        (["--list-rules", "--output-format", "jsonl"], "json here"),
+        (["--model", "gemma-3n-E2B", "--budget", "36GB", "--output-format", "sarif"], "sarif"),
         ([], "train.jsonl"),
     ],
 )
@@ -230,3 +232,51 @@ def test_python_takes_one_path_or_many(tmp_path: Path) -> None:
     path.write_text("{bad\n")
     for paths in (path, str(path), [path], [str(path)]):
         assert [d.code for d in lint(paths, Plan(), use_cache=False).diagnostics] == ["J010"]
+
+
+@pytest.mark.parametrize("select", ["T,O", "T001", "M113", "A"])
+def test_rules_that_need_a_model_and_were_asked_for_are_not_passed_over(select: str, tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run("train.jsonl", "--select", select, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--model" in done.stdout
+    assert run("train.jsonl", "--select", "J,M0", cwd=tmp_path).returncode == 0
+
+
+def test_what_has_no_effect_is_said(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    done = run("train.jsonl", "--method", "full", "--lora-rank", "8", cwd=tmp_path)
+    assert "note: --lora-rank 8 without effect: --method full trains no adapters" in done.stdout
+    assert "without effect" not in run("train.jsonl", "--method", "lora", "--lora-rank", "8", cwd=tmp_path).stdout
+
+
+def test_questions_are_answered_as_json_and_into_a_file(tmp_path: Path) -> None:
+    rules = json.loads(run("--list-rules", "--output-format", "json", cwd=tmp_path).stdout)
+    assert {"code", "name", "severity", "what", "why", "remedy", "example"} == set(rules[0])
+    explained = json.loads(run("--explain", "T001", "--output-format", "json", cwd=tmp_path).stdout)
+    assert explained in rules
+    models = json.loads(run("--list-models", "--output-format", "json", cwd=tmp_path).stdout)
+    assert "gemma-3n-E2B" in {model["alias"] for model in models}
+    devices = json.loads(run("--list-devices", "--output-format", "json", cwd=tmp_path).stdout)
+    assert next(one for one in devices if one.get("device") == "t4")["compute"] == [7, 5]
+    done = run("--show-plan", "--budget", "36GB", "--output-format", "json", "--output", "plan.json", cwd=tmp_path)
+    assert done.stdout == ""
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    assert (plan["budget"], plan["origins"]["budget"]) == (36 * 10**9, "command line")
+
+
+def test_a_configured_format_is_for_runs_and_not_for_questions(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.lint-dataset]\noutput-format = "github"\noutput = "out.txt"\n')
+    done = run("--explain", "T001", cwd=tmp_path)
+    assert (done.returncode, done.stdout[:4]) == (0, "T001")
+    (tmp_path / "bad.jsonl").write_text("{bad\n")
+    assert run("bad.jsonl", cwd=tmp_path).returncode == 1
+    assert (tmp_path / "out.txt").read_text().startswith("::error file=bad.jsonl,line=1,title=J010 json-syntax::")
+
+
+@pytest.mark.parametrize("name", ["sarif", "html"])
+def test_reports_for_other_programs(name: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("{bad\n" + GOOD)
+    done = run("bad.jsonl", "--output-format", name, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "J010" in done.stdout

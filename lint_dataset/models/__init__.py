@@ -101,6 +101,13 @@ def listing() -> str:
     return "\n".join(lines) + "\n"
 
 
+def objects() -> list[dict[str, Any]]:
+    """The same for tools to read."""
+    return [
+        {"alias": one.alias, "hub_id": one.hub_id, "mirror": one.mirror, "parameters": one.parameters} for one in MODELS
+    ]
+
+
 def _billions(parameters: int) -> str:
     return f"{parameters / 1e9:.2f} B" if parameters >= 995e6 else f"{parameters / 1e6:.0f} M"
 

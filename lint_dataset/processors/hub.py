@@ -101,9 +101,10 @@ def download(repository: str, mirror: str | None, revision: str | None = None) -
         commit = _commit(repository, revision)
         there = "is not whole in" if commit and _unfinished(repository, commit).exists() else "is not in"
         raise ProcessorUnavailable(
-            f"the processor of {repository}{_at(revision)} {there} the Hugging Face cache, and HF_HUB_OFFLINE forbids "
-            "to fetch it",
-            f"run `{command}` where there is network, or give a folder with --tokenizer FOLDER",
+            f"the processor of {repository}{_at(revision)} {there} the Hugging Face cache, and --offline (or "
+            "HF_HUB_OFFLINE) forbids to fetch it",
+            f"run `{command}` where there is network, or give a folder with --tokenizer FOLDER (in a hook: "
+            'tokenizer = "FOLDER" in [tool.lint-dataset] of pyproject.toml)',
         )
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     # It tells of every try; the last one is told by us.

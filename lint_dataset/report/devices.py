@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lint_dataset.machines import Machine, apple, cards
 from lint_dataset.machines.machine import GIB, MIB
 
@@ -59,6 +61,15 @@ def list_devices() -> str:
         first = apple.machine(chip, "", sizes[0] * GIB).name
         lines.append(f"{chip + '[-pro|-max|-ultra]-SIZE':27} such as {first}; sold with {_joined(sizes)} GB")
     return "\n".join(lines) + "\n"
+
+
+def objects() -> list[dict[str, Any]]:
+    """The cards with their memory in bytes and compute capability, and Apple's chips with the sizes sold, for tools."""
+    found: list[dict[str, Any]] = [
+        {"device": card.name, "kind": "cuda", "memory": card.memory, "total": card.total, "compute": card.compute}
+        for card in _cards()
+    ]
+    return found + [{"chip": chip, "kind": "mps", "sizes_gib": sizes} for chip, sizes in apple.SIZES.items()]
 
 
 def page() -> str:

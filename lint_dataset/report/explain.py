@@ -67,6 +67,12 @@ def explain(rule: Documented) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def rule_object(rule: Documented) -> dict[str, str]:
+    """One rule for tools to read."""
+    keys = ("code", "name", "severity", "what", "why", "remedy", "example")
+    return {key: getattr(rule, key) for key in keys}
+
+
 def list_rules(rules: Iterable[Documented]) -> str:
     """All rules, one a line: code, name, severity and what it finds."""
     rules = list(rules)

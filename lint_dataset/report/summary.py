@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from lint_dataset.diagnostics import SEVERITIES
 from lint_dataset.plan import format_bytes
 
 if TYPE_CHECKING:
@@ -105,6 +107,18 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
     if summary.longest_that_fits is not None:
         lines.append(("fits", _fits(summary.longest_that_fits, about)))
     return lines
+
+
+def verdict(result: Result) -> str:
+    """How much was found, in a sentence."""
+    counts = Counter(diagnostic.severity for diagnostic in result.diagnostics)
+    for (_, severity), number in result.unlisted.items():
+        counts[severity] += number
+    found = [f"{counts[s]:,} {s}{'s' if counts[s] > 1 else ''}" for s in SEVERITIES if counts[s]]
+    text = f"Found {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}." if found else ""
+    if result.unjudged:
+        return f"{text or 'Found nothing.'} Not everything could be judged: see the top."
+    return text or "Found nothing."
 
 
 def _count(number: int, word: str, about: str = "") -> str:

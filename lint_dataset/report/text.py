@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 import click
 
 from lint_dataset.diagnostics import SEVERITIES, Severity
-from lint_dataset.report.summary import plan_line, summary_lines
+from lint_dataset.report.summary import plan_line, summary_lines, verdict
 
 if TYPE_CHECKING:
     from lint_dataset.diagnostics import Diagnostic
     from lint_dataset.result import Result
 
-#: A rule with more findings than this shows its worst ones only, this many.
+#: A rule that found something on more lines than this shows the worst ones only, this many.
 SHOWN = 10
 
 #: What makes one finding of a rule worse than another: the first of these numbers that its data holds, the larger the
@@ -42,40 +42,63 @@ def write(
         page.paragraph(Lead("not judged: ", "red", bold=True), text=sentence)
     if result.notes or result.unjudged:
         page.line()
-    shown, hidden = worst(result.diagnostics)
-    for (code, _), number in result.unlisted.items():
-        hidden[code] = hidden.get(code, 0) + number
-    for finding, last in _runs(shown):
-        page.finding(finding, last)
-    for code, count in hidden.items():
-        unlisted = any(code == other for other, _ in result.unlisted)
-        told = "lists more of them" if unlisted else "shows them all"
-        text = f"more, none worse than the {SHOWN} above: --output-format jsonl {told}"
-        page.paragraph(Lead(f"... {count:,} "), Lead(f"{code} ", bold=True), text=text)
-    if shown:
+    groups = worst(result.diagnostics, unlisted=result.unlisted)
+    for group in groups:
+        for finding, others, last in _runs(group.shown):
+            page.finding(finding, others, last)
+        if group.hidden:
+            told = "lists more of them" if group.unlisted else "shows them all"
+            text = f"more, none worse than the {SHOWN} lines above: --output-format jsonl {told}"
+            page.paragraph(Lead(f"... {group.hidden:,} "), Lead(f"{group.code} ", bold=True), text=text)
+    if groups:
         page.line()
     for label, text in (("plan", plan_line(result.plan)), *summary_lines(result)):
         page.paragraph(Lead(f"{label:11}"), text=text)
-    page.counts(result.summary.counts, {**rules, **_found(result.diagnostics, rules)})
-    page.line(_verdict(result))
+    page.counts(groups, result.summary.counts, rules)
+    page.line(verdict(result))
 
 
-def worst(diagnostics: Sequence[Diagnostic]) -> tuple[list[Diagnostic], dict[str, int]]:
-    """The findings to show, in the order given, and how many more there are of each code that has too many.
+class Group(NamedTuple):
+    """The findings of one rule.
 
-    Of a code with more than ``SHOWN`` findings the errors come before the warnings, then the larger by ``WORST_BY``.
+    ``severities`` are those that they have, the worst first. ``shown`` are the findings to show, one a line of a file,
+    each with how many others of the rule there are on its line; ``hidden`` counts the findings on the lines left out,
+    and those that are ``unlisted``.
     """
-    by_code: dict[str, list[int]] = {}
-    for index, diagnostic in enumerate(diagnostics):
-        by_code.setdefault(diagnostic.code, []).append(index)
-    keep: list[int] = []
-    hidden: dict[str, int] = {}
-    for code in sorted(by_code):
-        ranked = sorted(by_code[code], key=lambda index: _badness(diagnostics[index]))
-        keep += ranked[:SHOWN]
-        if len(ranked) > SHOWN:
-            hidden[code] = len(ranked) - SHOWN
-    return [diagnostics[index] for index in sorted(keep)], hidden
+
+    code: str
+    severities: tuple[Severity, ...]
+    shown: list[tuple[Diagnostic, int]]
+    hidden: int
+    unlisted: bool
+
+
+def worst(
+    diagnostics: Iterable[Diagnostic],
+    most: int = SHOWN,
+    unlisted: Mapping[tuple[str, Severity], int] = MappingProxyType({}),
+) -> list[Group]:
+    """The findings by rule, the rules with the worst severity first.
+
+    Of a rule that found something on more than ``most`` lines the worst lines are shown, in the order given: errors
+    before warnings, then the larger by ``WORST_BY``. A line is as bad as the worst of its findings. ``unlisted`` are
+    findings that were only counted, by code and severity.
+    """
+    by_code: dict[str, dict[tuple[str, int], list[Diagnostic]]] = {}
+    for diagnostic in diagnostics:
+        lines = by_code.setdefault(diagnostic.code, {})
+        lines.setdefault((diagnostic.path, diagnostic.line), []).append(diagnostic)
+    groups = []
+    for code, lines in by_code.items():
+        counted = {severity: number for (other, severity), number in unlisted.items() if other == code}
+        found = counted.keys() | {one.severity for line in lines.values() for one in line}
+        heads = [(min(line, key=_badness), len(line) - 1) for line in lines.values()]
+        ranked = sorted(range(len(heads)), key=lambda index: _badness(heads[index][0]))
+        shown = [heads[index] for index in sorted(ranked[:most])]
+        hidden = sum(1 + heads[index][1] for index in ranked[most:]) + sum(counted.values())
+        severities = tuple(severity for severity in SEVERITIES if severity in found)
+        groups.append(Group(code, severities, shown, hidden, bool(counted)))
+    return sorted(groups, key=lambda group: (SEVERITIES.index(group.severities[0]), group.code))
 
 
 def printable(text: str) -> str:
@@ -92,35 +115,12 @@ def _badness(diagnostic: Diagnostic) -> tuple[float, ...]:
     return SEVERITIES.index(diagnostic.severity), -known
 
 
-def _runs(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, bool]]:
-    """Each finding, and whether its remedy is due: neighbours of one code and one remedy share it."""
-    for _, run in groupby(diagnostics, key=lambda d: (d.path, d.code, d.remedy)):
+def _runs(findings: Iterable[tuple[Diagnostic, int]]) -> Iterator[tuple[Diagnostic, int, bool]]:
+    """Each finding with those beside it, and whether its remedy is due: neighbours with one remedy share it."""
+    for _, run in groupby(findings, key=lambda finding: finding[0].remedy):
         *rest, last = run
-        yield from ((diagnostic, False) for diagnostic in rest)
-        yield last, True
-
-
-def _found(
-    diagnostics: Iterable[Diagnostic], rules: Mapping[str, tuple[str, Severity]]
-) -> dict[str, tuple[str, Severity]]:
-    """The rules as they were found: with the most severe of their findings."""
-    severities: dict[str, set[Severity]] = {}
-    for diagnostic in diagnostics:
-        severities.setdefault(diagnostic.code, set()).add(diagnostic.severity)
-    worst = {code: min(found, key=SEVERITIES.index) for code, found in severities.items()}
-    return {code: (rules[code][0] if code in rules else "", severity) for code, severity in worst.items()}
-
-
-def _verdict(result: Result) -> str:
-    """The last line: how much was found."""
-    counts = Counter(diagnostic.severity for diagnostic in result.diagnostics)
-    for (_, severity), number in result.unlisted.items():
-        counts[severity] += number
-    found = [f"{counts[s]:,} {s}{'s' if counts[s] > 1 else ''}" for s in SEVERITIES if counts[s]]
-    text = f"Found {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}." if found else ""
-    if result.unjudged:
-        return f"{text or 'Found nothing.'} Not everything could be judged: see the top."
-    return text or "Found nothing."
+        yield from ((*finding, False) for finding in rest)
+        yield (*last, True)
 
 
 class Lead(NamedTuple):
@@ -160,24 +160,26 @@ class _Page:
         for line in further:
             self.line(line)
 
-    def finding(self, diagnostic: Diagnostic, with_remedy: bool) -> None:
+    def finding(self, diagnostic: Diagnostic, others: int, with_remedy: bool) -> None:
         """``path:line: CODE message``, and the remedy beneath."""
         where = Lead(f"{printable(diagnostic.path)}:{diagnostic.line}: ", bold=True)
         code = Lead(f"{diagnostic.code} ", _COLORS[diagnostic.severity], bold=True)
-        self.paragraph(where, code, text=diagnostic.message, indent=4)
+        more = f" (and {others:,} more on this line)" if others else ""
+        self.paragraph(where, code, text=f"{diagnostic.message}{more}", indent=4)
         if with_remedy:
             self.paragraph(Lead("    help: ", "green"), text=diagnostic.remedy)
 
-    def counts(self, counts: Mapping[str, int], rules: Mapping[str, tuple[str, Severity]]) -> None:
-        """The findings by rule, in columns."""
-        found = {code: number for code, number in counts.items() if number}
-        numbers = max((len(f"{number:,}") for number in found.values()), default=0)
-        names = max((len(rules[code][0]) for code in found if code in rules), default=0)
-        for index, (code, number) in enumerate(found.items()):
-            name, severity = rules.get(code, ("", "error"))
+    def counts(
+        self, groups: Iterable[Group], counts: Mapping[str, int], rules: Mapping[str, tuple[str, Severity]]
+    ) -> None:
+        """The findings by rule, in columns, each with the severities that its findings have."""
+        rows = [(f"{counts[group.code]:,}", rules.get(group.code, ("",))[0], group) for group in groups]
+        numbers, names = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+        for index, (number, name, group) in enumerate(rows):
             label = Lead("found      " if index == 0 else " " * 11)
-            amount, rule = Lead(f"{number:{numbers},}  "), Lead(f"{code}  ", _COLORS[severity], bold=True)
-            self.paragraph(label, amount, rule, text=f"{name:{names}}  {severity}")
+            rule = Lead(f"{group.code}  ", _COLORS[group.severities[0]], bold=True)
+            severities = " or ".join(group.severities)
+            self.paragraph(label, Lead(f"{number:>{numbers}}  "), rule, text=f"{name:{names}}  {severities}")
 
     def _styled(self, lead: Lead) -> str:
         plain = not self.color or (lead.fg is None and not lead.bold)

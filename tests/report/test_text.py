@@ -6,6 +6,7 @@ import dataclasses
 import io
 import random
 import re
+import time
 
 import pytest
 
@@ -30,16 +31,16 @@ def test_a_finding_names_file_line_code_and_remedy() -> None:
     assert lines[at + 1] == "    help: shorten or split it"
 
 
-def test_neighbours_share_a_remedy_and_others_do_not() -> None:
+def test_the_findings_of_a_rule_stand_together_the_worst_rule_first_and_share_a_remedy() -> None:
     lines = written(result(cut(1), cut(2), over(3, 1), cut(4))).splitlines()
-    assert [line.split()[0] for line in lines[:7]] == [
-        "train.jsonl:1:",
-        "train.jsonl:2:",
-        "help:",
+    assert [line.partition(" O")[0].split(" T")[0].strip().split(" ")[0] for line in lines[:7]] == [
         "train.jsonl:3:",
         "help:",
+        "train.jsonl:1:",
+        "train.jsonl:2:",
         "train.jsonl:4:",
         "help:",
+        "",
     ]
 
 
@@ -63,6 +64,7 @@ def test_thousands_of_findings_collapse_to_the_worst_and_a_count() -> None:
     shown = [int(line) for line in re.findall(r"^train\.jsonl:(\d+): O001", report, re.M)]
     assert shown == sorted(line for line, size in enumerate(sizes, 1) if size > 3000 - text.SHOWN)
     assert f"... {3000 - text.SHOWN:,} O001 more" in report
+    assert report.index("O001 more") < report.index("train.jsonl:5000: T003")
     assert "--output-format jsonl" in report
     assert "train.jsonl:5000: T003" in report
     assert len(report.splitlines()) < 40
@@ -70,14 +72,39 @@ def test_thousands_of_findings_collapse_to_the_worst_and_a_count() -> None:
 
 def test_an_error_is_worse_than_a_larger_warning_and_ties_keep_their_lines() -> None:
     warnings = [dataclasses.replace(over(line, 500), severity="warning") for line in range(1, 30)]
-    shown, hidden = text.worst([*warnings, over(40, 1)])
-    assert [d.line for d in shown] == [*range(1, text.SHOWN), 40]
-    assert hidden == {"O001": 30 - text.SHOWN}
+    (group,) = text.worst([*warnings, over(40, 1)])
+    assert [d.line for d, _ in group.shown] == [*range(1, text.SHOWN), 40]
+    assert (group.hidden, group.severities) == (30 - text.SHOWN, ("error", "warning"))
 
 
-def test_ten_findings_are_all_shown() -> None:
-    shown, hidden = text.worst([over(line, line) for line in range(1, text.SHOWN + 1)])
-    assert (len(shown), hidden) == (text.SHOWN, {})
+def test_ten_lines_are_all_shown() -> None:
+    (group,) = text.worst([over(line, line) for line in range(1, text.SHOWN + 1)])
+    assert (len(group.shown), group.hidden) == (text.SHOWN, 0)
+
+
+def test_a_line_with_many_findings_takes_one_line_of_the_report() -> None:
+    report = written(result(*[cut(1)] * 50, *[cut(line) for line in range(2, 20)]))
+    shown = re.findall(r"^train\.jsonl:(\d+): T003", report, re.M)
+    assert shown == [str(line) for line in range(1, text.SHOWN + 1)]
+    assert "train.jsonl:1: T003 the first 7 tokens are cut (and 49 more on this line)" in report
+    assert f"... {19 - text.SHOWN} T003 more" in report
+    assert re.search(r"68  T003", report)
+
+
+def test_the_table_has_the_severity_of_the_findings_not_of_the_rule() -> None:
+    """Under an estimate most findings of an error's rule are warnings."""
+    likely = dataclasses.replace(over(1, 5), severity="warning")
+    assert re.search(r"1  O001  out-of-memory  warning$", written(result(likely)), re.M)
+    both = written(result(likely, over(2, 5)))
+    assert re.search(r"2  O001  out-of-memory  error or warning$", both, re.M)
+
+
+def test_a_hundred_thousand_findings_are_written_at_once() -> None:
+    made = result(*[over(line, line) for line in range(100_000)])
+    before = time.process_time()
+    report = written(made)
+    assert time.process_time() - before < 5
+    assert len(report.splitlines()) < 40
 
 
 def test_the_summary_holds_the_numbers_to_act_on() -> None:
