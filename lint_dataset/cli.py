@@ -193,6 +193,8 @@ def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: S
     """Without a dataset: the memory of the plan's step. Status 2 where a configuration names one that is not here."""
     if options["measurements"]:
         raise click.UsageError("--measurements writes a row an example: name the files to check, such as train.jsonl")
+    if options["output_format"] not in (None, "text", "json", "jsonl"):
+        raise click.UsageError(f"--output-format {options['output_format']} is for findings: name the files to check")
     if options["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"
     from lint_dataset.ladder import ladder
@@ -210,10 +212,8 @@ def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: S
             report.write_json(found, __version__, out, unread)
         elif options["output_format"] == "jsonl":
             report.write_jsonl(found, out)
-        elif options["output_format"] in (None, "text"):
-            report.write(found, out, unread)
         else:
-            raise UsageError(f"--output-format {options['output_format']} is for findings: name the files to check")
+            report.write(found, out, unread)
 
     _place(write, options, ())
     return 2 if unread else 0
