@@ -9,14 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
+import urllib.request
 from fnmatch import fnmatchcase
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from lint_dataset.processors.location import FILES, ProcessorUnavailable, has_tokenizer
+from lint_dataset.processors.location import FILES, NoSuchRepository, ProcessorUnavailable, has_tokenizer
 
 _ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _OFF = ("", "0", "false", "no", "off")
+#: A machine that cannot be reached in so many seconds is taken as not reachable: huggingface_hub would try for long.
+_PATIENCE = 3
 
 
 def is_id(name: str) -> bool:
@@ -114,6 +119,7 @@ def download(repository: str, mirror: str | None, revision: str | None = None) -
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     instead = f"--tokenizer {mirror} (the same processor, no licence click) or " if mirror else ""
     try:
+        _knock(endpoint)
         folder = _fetch(repository, revision)
     except errors.GatedRepoError:
         raise ProcessorUnavailable(
@@ -127,7 +133,7 @@ def download(repository: str, mirror: str | None, revision: str | None = None) -
             f"look for its branches, tags and commits at {endpoint}/{repository}/commits",
         ) from None
     except errors.RepositoryNotFoundError:
-        raise ProcessorUnavailable(
+        raise NoSuchRepository(
             f"there is no model {repository} on the Hub, or it is private",
             f"check the name at {endpoint}/{repository}, run `hf auth login` if it is yours, or use {instead}"
             "--tokenizer FOLDER",
@@ -144,6 +150,17 @@ def download(repository: str, mirror: str | None, revision: str | None = None) -
             f"name the model that it was made from, or use {instead}--tokenizer FOLDER",
         )
     return folder
+
+
+def _knock(endpoint: str) -> None:
+    """Connect to the Hub, or to the proxy on the way to it. Raises ``OSError`` where nobody answers."""
+    address = urlsplit(endpoint)
+    if not urllib.request.proxy_bypass(address.hostname or ""):
+        proxies = urllib.request.getproxies()
+        proxy = proxies.get(address.scheme) or proxies.get("all")
+        address = urlsplit(proxy if "//" in proxy else f"http://{proxy}") if proxy else address
+    port = address.port or {"http": 80, "socks5": 1080, "socks5h": 1080}.get(address.scheme, 443)
+    socket.create_connection((address.hostname or "", port), timeout=_PATIENCE).close()
 
 
 def _fetch(repository: str, revision: str | None) -> Path:

@@ -53,6 +53,10 @@ class ProcessorUnavailable(Exception):
         return f"{self.message}: {self.remedy}"
 
 
+class NoSuchRepository(ProcessorUnavailable):
+    """The Hub has no repository of that name, or none that it shows."""
+
+
 class Location(NamedTuple):
     """A processor on this machine.
 
@@ -119,12 +123,18 @@ def _folder(name: str, revision: str | None) -> Path:
             "the known models are those of --list-models; an id looks like owner/name",
         )
     repository, mirror = _repository(name, known)
+    # A name without an owner that is nearly one of ours is a slip of the pen: the Hub need not be asked.
+    if known is None and "/" not in name and models.near_misses(name) and hub.cached(name, revision) is None:
+        raise ProcessorUnavailable(
+            f"there is no model {name}{models.did_you_mean(name)}",
+            "--list-models prints the names that are known; an id on the Hub looks like owner/name",
+        )
     try:
         return hub.find(repository, None if revision else mirror, revision)
-    except ProcessorUnavailable as problem:
+    except NoSuchRepository as problem:
         if known is not None:
             raise
-        raise ProcessorUnavailable(f"{problem.message}{models.did_you_mean(name)}", problem.remedy) from None
+        raise NoSuchRepository(f"{problem.message}{models.did_you_mean(name)}", problem.remedy) from None
 
 
 def _repository(name: str, known: models.Model | None) -> tuple[str, str | None]:

@@ -124,6 +124,25 @@ def test_no_network(tmp_path: Path) -> None:
     assert "--tokenizer unsloth/gemma-3n-E2B-it" in line
 
 
+def test_a_slip_of_the_pen_is_answered_without_the_hub(hub: Hub, tmp_path: Path) -> None:
+    run = hub.run(tmp_path, "--prefetch", "--model", "gemma-3n-E2")
+    assert run.returncode == 2
+    (line,) = run.stderr.splitlines()
+    assert "there is no model gemma-3n-E2 (did you mean gemma-3n-E2B" in line
+    assert "--list-models" in line
+    assert hub.asked == []
+
+
+def test_nothing_is_suggested_for_a_repository_that_only_cannot_be_reached(tmp_path: Path) -> None:
+    nowhere = Hub({}, address="http://127.0.0.1:9")
+    begun = time.monotonic()
+    run = nowhere.run(tmp_path, "--prefetch", "--model", "Qwen/Qwen3-4B-Thinking-2507")
+    assert time.monotonic() - begun < 10  # a slow machine's start of Python, and one refused connection
+    (line,) = run.stderr.splitlines()
+    assert "could not be downloaded" in line
+    assert "did you mean" not in line
+
+
 def test_revisions_are_processors_of_their_own(hub: Hub, tmp_path: Path, rows: str) -> None:
     for revision in ("v1", OLDER):
         arguments = ("--model", "own/open", "--revision", revision, "--output-format", "json", rows)
