@@ -35,7 +35,7 @@ _LISTS = {
 
 @dataclass(frozen=True)
 class TrainerConfig:
-    """What a configuration says: settings of a plan with their origins, local paths of training data, remarks.
+    """What a configuration says: settings of a plan with their origins, training data, remarks.
 
     A setting that is None was set to nothing by the configuration (no ``max_length``: rows stay whole).
     """
@@ -88,6 +88,11 @@ def _one_line(text: str, longest: int) -> str:
 
 #: Spellings of a switch: YAML reads most of them itself, a command line none.
 _SWITCHES = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+#: A dataset on the Hub, and the endings of what can only be a file.
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_FILES = (".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".csv", ".txt", ".gz", ".zst")
 
 
 def words(text: str) -> frozenset[str]:
@@ -224,17 +229,27 @@ class Draft:
             words = ",".join(names)
         self.set("lora_targets", words)
 
-    def data(self, key: str, path: str) -> None:
-        """Add training data: a file or folder here, seen from where we are or from the configuration's folder."""
+    def data(self, key: str, path: str, config: Any = None, split: Any = None) -> None:
+        """Add training data: a file or folder here, seen from where we are or from the configuration's folder.
+
+        What is not here and can be a dataset of the Hub is one: its configuration, and its split (``train`` unless
+        given), which trainers read through the ``datasets`` library as we do.
+        """
         if path and self._near(path).exists():
             self._datasets.append(str(self._near(path)))
-            return
-        self.remark("not read", key, f"{shown(path)} is not on this machine, and data sets of the Hub are not read yet")
+        elif not _HUB_ID.fullmatch(path) or path.casefold().endswith(_FILES):
+            self.remark("not read", key, f"{shown(path)} is not on this machine")
+        else:
+            whole = re.match(r"\w*", split if isinstance(split, str) else "train")
+            if isinstance(split, str) and whole and whole[0] != split:
+                self.note(key, f"of {shown(path)} the split {shown(split)} is trained on: all of {whole[0]} is judged")
+            parts = ["hf", path, *([config] if isinstance(config, str) else []), whole[0] if whole else "train"]
+            self._datasets.append(":".join(parts))
 
     def dataset(self, key: str, entry: Mapping[Any, Any]) -> None:
         """Add training data named as ``datasets.load_dataset`` takes it: its ``data_files``, else its ``path``.
 
-        A list, or the ``train`` of a mapping, may stand for ``data_files``.
+        A list, or the ``train`` of a mapping, may stand for ``data_files``; ``name`` is a configuration.
         """
         path, files = entry.get("path"), entry.get("data_files")
         files = files.get("train") if isinstance(files, dict) else files
@@ -244,8 +259,18 @@ class Draft:
                 self._odd(key, name, "a path")
             elif files and isinstance(path, str) and (self._near(path) / name).exists():
                 self.data(key, str(self._near(path) / name))
+            elif files and isinstance(path, str) and _HUB_ID.fullmatch(path) and not self._near(name).exists():
+                self._datasets.append(f"hf://datasets/{path}/{name}")
             else:
-                self.data(key, name)
+                self.data(key, name, entry.get("name"), entry.get("split"))
+
+    def template(self, key: str, changes: str) -> None:
+        """Take a chat template's file as the plan's; what is no file here is listed with what it ``changes``."""
+        path = self.take(key)
+        if isinstance(path, str) and len(path) < 1000 and "\n" not in path and self._near(path).is_file():
+            self.set("chat_template", str(self._near(path)))
+        elif path:
+            self.unmodelled(key, f"{shown(path)}: changes {changes}")
 
     def _near(self, path: str) -> Path:
         """A path seen from where we are, or, where there is no such path, from the configuration's folder."""

@@ -40,6 +40,11 @@ def sources(path: Path) -> list[Source]:
     return [Source(_mapping(path, _yaml(path, text)))]
 
 
+def mapping_of(path: Path) -> dict[str, Any]:
+    """The keys of a YAML or JSON file. Raises ``TrainerConfigError``."""
+    return _mapping(path, (_json if path.suffix == ".json" else _yaml)(path, _text(path)))
+
+
 def _source(path: Path, command: Command) -> Source:
     """A command's options over those of the configuration files that it names."""
     keys: dict[str, Any] = {}
@@ -47,8 +52,7 @@ def _source(path: Path, command: Command) -> Source:
         near = [each for each in (Path(name), path.parent / name) if each.is_file()]
         if not near:
             raise TrainerConfigError(f"{path}: {command.program or 'a command'} reads {name}, which is not there")
-        text = _text(near[0])
-        keys |= _mapping(near[0], (_json if near[0].suffix == ".json" else _yaml)(near[0], text))
+        keys |= mapping_of(near[0])
     options = {key: _value(value) for key, value in command.options.items()}
     return Source({**keys, **options}, command.program, command.command, command.launcher)
 

@@ -72,9 +72,9 @@ def all_formats() -> dict[str, Format]:
 
 def candidates(source: Source) -> list[Format]:
     """The formats that a source can be of: the one whose program it starts, else those with the most marks in it."""
-    for each in all_formats().values():
-        if source.program in each.programs:
-            return [each]
+    started = [each for each in all_formats().values() if source.program in each.programs]
+    if started:
+        return [next((each for each in started if source.command in each.commands), started[0])]
     for keys in ("marks", "last"):
         found = {each.name: len(getattr(each, keys) & source.keys.keys()) for each in all_formats().values()}
         most = max(found.values())

@@ -264,23 +264,55 @@ def test_a_run_takes_the_data_from_the_file_and_says_what_was_not_there(
     (tmp_path / "train.jsonl").write_text('{"text": "a"}\n{bad\n', encoding="utf-8")
     path = written(
         tmp_path,
-        "max_length: 64\npacking: true\nsurprise: 1\ndatasets:\n  - {path: train.jsonl}\n  - {path: a/b}\n",
+        "max_length: 64\npacking: true\nsurprise: 1\ndatasets:\n  - {path: train.jsonl}\n  - {path: b.jsonl}\n",
         "sft.yaml",
     )
     with pytest.raises(SystemExit) as left:
         main(["--config", path])
     out = capsys.readouterr().out
     assert "train.jsonl:2" in out
-    assert "sft.yaml: not modelled, so verdicts may differ: packing" in out
     assert "ignored: surprise" in out
-    assert "not judged: sft.yaml: datasets: a/b is not on this machine" in out
+    assert "not judged: sft.yaml: datasets: b.jsonl is not on this machine" in out
     assert left.value.code == 2
 
 
 def test_a_file_that_names_no_data_here_asks_for_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, "max_length: 64\ndataset_name: a/b\n", "sft.yaml")
+    path = written(tmp_path, "max_length: 64\ndataset_name: b.jsonl\n", "sft.yaml")
     with pytest.raises(SystemExit) as left:
         main(["--config", path])
     error = capsys.readouterr().err
     assert (left.value.code, error.count("\n")) == (2, 1)
-    assert "a/b is not on this machine" in error
+    assert "b.jsonl is not on this machine" in error
+
+
+@pytest.mark.parametrize(
+    ("text", "datasets"),
+    [
+        ("dataset_name: a/b\n", ["hf:a/b:train"]),
+        ("dataset_name: a/b\ndataset_config: en\ndataset_train_split: train_sft\n", ["hf:a/b:en:train_sft"]),
+        ("datasets:\n  - {path: a/b, name: en}\n  - {path: a/c, split: test}\n", ["hf:a/b:en:train", "hf:a/c:test"]),
+        ("datasets:\n  - {path: a/b, data_files: x/y.jsonl}\n", ["hf://datasets/a/b/x/y.jsonl"]),
+        ("dataset_name: ./a/b\n", []),
+        ("dataset_name: a/b.parquet\n", []),
+    ],
+)
+def test_data_sets_of_the_hub_are_sources(tmp_path: Path, text: str, datasets: list[str]) -> None:
+    found = load(written(tmp_path, f"max_length: 64\n{text}", "sft.yaml"))
+    assert list(found.datasets) == datasets
+    assert bool(remarks(found, "not read")) == (not datasets)
+
+
+def test_a_part_of_a_split_is_said(tmp_path: Path) -> None:
+    text = "max_length: 64\ndataset_name: a/b\ndataset_train_split: 'train[:10%]'\n"
+    found = load(written(tmp_path, text, "sft.yaml"))
+    assert found.datasets == ("hf:a/b:train",)
+    assert any("train[:10%] is trained on" in note for note in found.notes())
+
+
+def test_a_chat_template_that_is_a_file_is_the_plans(tmp_path: Path) -> None:
+    (tmp_path / "mine.jinja").write_text("{{ messages }}", encoding="utf-8")
+    found = load(written(tmp_path, "max_length: 64\nchat_template_path: mine.jinja\n", "sft.yaml"))
+    assert found.settings["chat_template"] == str(tmp_path / "mine.jinja")
+    other = load(written(tmp_path, "max_length: 64\nchat_template_path: Qwen/Qwen3-8B\n", "sft.yaml"))
+    assert "chat_template" not in other.settings
+    assert "chat_template_path" in remarks(other, "not modelled")

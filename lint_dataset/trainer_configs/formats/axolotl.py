@@ -87,7 +87,6 @@ _NOT_MODELLED = dict.fromkeys(
     ),
     "memory",
 ) | {
-    "sample_packing": "truncation and memory: rows are packed, and every step is sequence_len long",
     "batch_flattening": "memory: the rows of a batch are joined without padding",
     "pad_to_sequence_len": "memory: every step is sequence_len long",
     "max_packed_sequence_len": "truncation and memory",
@@ -106,7 +105,6 @@ _NOT_MODELLED = dict.fromkeys(
     "tokens": "tokens: rows are tokenized with the model's own",
     "added_tokens_overrides": "tokens: rows are tokenized with the model's own",
     "tokenizer_use_mistral_common": "tokens",
-    "chat_template_jinja": "tokens: rows are rendered with the model's own template",
     "chat_template_kwargs": "tokens",
     "default_system_message": "tokens",
     "eot_tokens": "which end-of-turn tokens are trained on",
@@ -130,8 +128,8 @@ _NOT_MODELLED = dict.fromkeys(
     commands=("", "train", "preprocess"),
 )
 def read(draft: Draft) -> None:
-    """Take the keys. axolotl trains with transformers' Trainer, so ``hf`` is the nearest of our trainers."""
-    draft.set("trainer", "hf")
+    """Take the keys."""
+    draft.set("trainer", "axolotl")
     draft.set("model", draft.text("base_model"))
     draft.set("tokenizer", draft.text("tokenizer_config"))
     if draft.peek("base_model_config") not in (None, draft.peek("base_model")):
@@ -147,7 +145,8 @@ def read(draft: Draft) -> None:
     _data(draft)
     optimizer(draft, "optimizer")
     draft.unless("attn_implementation", ATTENTION, "another attention changes memory")
-    draft.unless("chat_template", ("tokenizer_default",), "rows are rendered with the model's own template")
+    draft.template("chat_template_jinja", "tokens: rows are rendered with the model's own template")
+    draft.unless("chat_template", ("tokenizer_default", "jinja"), "rows are rendered with the model's own template")
     draft.unless("revision_of_model", ("main",), "another revision may count other tokens")
     # A token that rows are only padded with changes nothing.
     if draft.mapping("special_tokens").keys() - {"pad_token"}:
@@ -226,21 +225,16 @@ def _loss(draft: Draft) -> None:
 
 
 def _length(draft: Draft) -> None:
-    length, strategy = draft.whole("sequence_len"), draft.text("excess_length_strategy") or "drop"
+    ways: dict[str, str | None] = {"drop": "drop", "truncate": "cut", "raise": "raise"}
+    length, overlong = draft.whole("sequence_len"), draft.choice("excess_length_strategy", ways)
+    packing = draft.switch("sample_packing")
     if draft.switch("skip_prepare_dataset"):
         draft.clear("max_length")
         draft.note("skip_prepare_dataset", "true: axolotl neither cuts nor drops rows then, so they are judged whole")
         return
     draft.set("max_length", length, 512)
-    if strategy == "drop":
-        draft.note(
-            "excess_length_strategy",
-            "axolotl drops rows longer than sequence_len, which is not modelled: they are judged as cut there",
-        )
-    elif strategy == "raise":
-        draft.note("excess_length_strategy", "raise: axolotl stops at a row longer than sequence_len; judged as cut")
-    elif strategy != "truncate":
-        draft.remark("not understood", "excess_length_strategy", "not drop, truncate or raise: taken as a cut")
+    draft.set("overlong", overlong)
+    draft.set("packing", "sample_packing" if packing else None)
 
 
 def _data(draft: Draft) -> None:

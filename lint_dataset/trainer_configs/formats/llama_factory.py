@@ -48,8 +48,6 @@ _NOT_MODELLED = dict.fromkeys(
     ),
     "memory",
 ) | {
-    "packing": "truncation and memory: rows are packed, and every step is cutoff_len long",
-    "neat_packing": "truncation and memory: rows are packed, and every step is cutoff_len long",
     "streaming": "which rows are seen",
     "tokenized_path": "the data: rows that were tokenized before are used",
     "adapter_name_or_path": "memory: the adapter's own rank and modules hold",
@@ -85,8 +83,8 @@ _NOT_MODELLED = dict.fromkeys(
     commands=("", "train"),
 )
 def read(draft: Draft) -> None:
-    """Take the keys. LLaMA-Factory trains with transformers' Trainer, so ``hf`` is the nearest of our trainers."""
-    draft.set("trainer", "hf")
+    """Take the keys."""
+    draft.set("trainer", "llama-factory")
     draft.set("model", draft.text("model_name_or_path"))
     training_arguments(draft, release_autocast="no")
     _method(draft)
@@ -102,11 +100,9 @@ def read(draft: Draft) -> None:
         draft.unmodelled("enable_liger_kernel", "its kernels beside the fused loss change memory")
     _loss_on(draft, stage)
     draft.set("max_length", draft.whole("cutoff_len"), 2048)
-    draft.note(
-        "cutoff_len",
-        "LLaMA-Factory shortens question and answer turn by turn and leaves later turns out, which is not modelled: "
-        "rows are judged as cut at their end",
-    )
+    packing, neat = draft.switch("packing"), draft.switch("neat_packing")
+    if packing or neat:
+        draft.set("packing", "neat_packing" if neat else "packing")
     template = draft.text("template")
     if template:
         draft.note("template", f"{template[:40]}: rows are rendered with the model's own template instead")
@@ -184,11 +180,14 @@ def _data(draft: Draft) -> None:
     for name in names:
         entry = info.get(name)
         file = entry.get("file_name") if isinstance(entry, dict) else None
-        if isinstance(file, str):
+        hub = entry.get("hf_hub_url") if isinstance(entry, dict) else None
+        if isinstance(hub, str) and isinstance(entry, dict):
+            draft.data(f"dataset {name}", hub, entry.get("subset"), entry.get("split"))
+        elif isinstance(file, str):
             draft.data(f"dataset {name}", str(place / file))
         else:
-            where = "no file of dataset_info.json" if info else f"no dataset_info.json in {folder[:60]}"
-            draft.remark("not read", f"dataset {name}", f"{where}, and data sets of the Hub are not read yet")
+            where = "nothing of dataset_info.json" if info else f"there is no dataset_info.json in {folder[:60]}"
+            draft.remark("not read", f"dataset {name}", where)
 
 
 def _dataset_info(draft: Draft, folder: str) -> tuple[dict[str, Any], Path]:

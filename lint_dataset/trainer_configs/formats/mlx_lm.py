@@ -32,7 +32,7 @@ _IRRELEVANT = words(
 )
 def read(draft: Draft) -> None:
     """Take the keys. The model is the plan's tokenizer: the memory of PyTorch's model is not that of MLX's."""
-    draft.set("trainer", "none")
+    draft.set("trainer", "mlx-lm")
     draft.clear("model")
     draft.set("tokenizer", draft.text("model"), "Qwen/Qwen3-0.6b")
     draft.note(
@@ -61,8 +61,13 @@ def read(draft: Draft) -> None:
     masked = draft.switch("mask_prompt")
     # The prompt is everything before the last message, whoever said it.
     draft.set("loss_on", {True: "last", False: "all", None: None}[masked], "all")
-    if draft.take("hf_dataset"):
-        draft.remark("not read", "hf_dataset", "data sets of the Hub are not read yet")
+    hub = draft.take("hf_dataset")
+    for entry in hub if isinstance(hub, list) else [hub] if hub else []:
+        name = (entry.get("path") or entry.get("name")) if isinstance(entry, dict) else None
+        if isinstance(name, str):
+            draft.data("hf_dataset", name, None, entry.get("train_split"))
+        else:
+            draft.remark("not understood", "hf_dataset", "names no dataset: taken as not given")
     data = draft.text("data")
     if data is not None:
         _data(draft, data)

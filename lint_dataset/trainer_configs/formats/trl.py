@@ -26,7 +26,7 @@ _MARKS = words(
 )
 _IRRELEVANT = words(
     """
-    dataset_num_proc dataset_config dataset_train_split dataset_test_split dataset_streaming streaming test_split_size
+    dataset_num_proc dataset_test_split dataset_streaming streaming test_split_size
     shuffle_dataset eval_packing ignore_bias_buffers bnb_4bit_quant_type bnb_4bit_quant_storage use_bnb_nested_quant
     router_aux_loss_coef env pad_token dataset_batch_size
     """
@@ -58,9 +58,9 @@ def read(draft: Draft) -> None:
     draft.unless("attn_implementation", ATTENTION, "another attention changes memory")
     draft.unless("pad_to_multiple_of", ("auto", "1"), "longer rows change memory")
     draft.unless("model_revision", ("main",), "another revision may count other tokens")
+    draft.template("chat_template_path", "tokens: rows are rendered with the model's own template")
     draft.list_unmodelled(
         {
-            "chat_template_path": "tokens: rows are rendered with the model's own template",
             "eos_token": "tokens",
             "activation_offloading": "memory",
             "accelerate_config": "memory",
@@ -120,14 +120,10 @@ def _length(draft: Draft) -> None:
         draft.set("max_length", draft.whole("max_length") or older, 1024)
     sides: dict[str, str | None] = {"keep_start": "right", "keep_end": "left"}
     draft.set("truncation_side", draft.choice("truncation_mode", sides))
-    draft.list_unmodelled(
-        {
-            "packing": "truncation and memory: rows are packed, and every step is max_length long",
-            "padding_free": "memory: the rows of a batch are joined without padding",
-        }
-    )
-    # How rows are packed matters only where they are, and that is listed.
-    draft.ignore(("packing_strategy",))
+    strategy = draft.choice("packing_strategy", {name: name for name in ("bfd", "bfd_split", "wrapped")})
+    if draft.switch("packing"):
+        draft.set("packing", strategy or "bfd")
+    draft.list_unmodelled({"padding_free": "memory: the rows of a batch are joined without padding"})
     skipped = draft.mapping("dataset_kwargs")
     if skipped:
         draft.unmodelled("dataset_kwargs", f"{', '.join(map(str, skipped))}: may change truncation")
@@ -160,10 +156,10 @@ def _loss(draft: Draft) -> None:
 
 def _data(draft: Draft) -> None:
     datasets: Any = draft.take("datasets")
-    name = draft.text("dataset_name")
+    name, config, split = (draft.text(f"dataset_{key}") for key in ("name", "config", "train_split"))
     if datasets is None:
         if name is not None:
-            draft.data("dataset_name", name)
+            draft.data("dataset_name", name, config, split)
     elif isinstance(datasets, list) and all(isinstance(each, dict) for each in datasets):
         for each in datasets:
             draft.dataset("datasets", each)
