@@ -43,6 +43,7 @@ class Hub:
     connection stays open and nothing comes.
     """
 
+    #: Models by their names, data sets as ``datasets/owner/name``.
     repositories: dict[str, Repository]
     asked: list[str] = field(default_factory=list)
     cut: dict[str, int] = field(default_factory=dict)
@@ -75,6 +76,9 @@ class Hub:
         return run
 
 
+_NAME = "((?:datasets/)?[^/]+/[^/]+)"
+
+
 class _Handler(BaseHTTPRequestHandler):
     hub: Hub
 
@@ -87,9 +91,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, body: bool) -> None:
         self.hub.asked.append(f"{self.command} {self.path}")
         path = self.path.split("?")[0]
-        if found := re.fullmatch(r"/api/models/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+))?.*", path):
+        if found := re.fullmatch(
+            r"/api/(?:models/)?((?:datasets/)?[^/]+/[^/]+)(?:/(revision|tree)/([^/]+)/?)?(.*)", path
+        ):
             name, kind, revision = found[1], found[2], found[3] or "main"
-        elif found := re.fullmatch(r"/([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path):
+        elif found := re.fullmatch(rf"/{_NAME}/resolve/([^/]+)/(.+)", path):
             name, kind, revision = found[1], found[3], found[2]
         else:
             return self._refuse(404, "EntryNotFound", body=body)
@@ -101,7 +107,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "RevisionNotFound", body=body)
         files = repository.commits[commit]
         if path.startswith("/api/"):
-            return self._describe(name, repository, kind, commit, body=body)
+            if kind == "tree":
+                return self._list(files, found[4], body=body)
+            return self._describe(name, repository, commit, body=body)
         if repository.token is not None:
             given = self.headers.get("Authorization", "").removeprefix("Bearer ")
             if given != repository.token:
@@ -110,21 +118,29 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "EntryNotFound", body=body)
         return self._send_file(kind, files[kind], commit, body=body)
 
-    def _describe(self, name: str, repository: Repository, kind: str | None, commit: str, *, body: bool) -> None:
-        files = repository.commits[commit]
-        described: Any = {
-            "id": name,
+    def _describe(self, name: str, repository: Repository, commit: str, *, body: bool) -> None:
+        described = {
+            "id": name.removeprefix("datasets/"),
             "sha": commit,
-            "siblings": [{"rfilename": file} for file in files],
+            "siblings": [{"rfilename": file} for file in repository.commits[commit]],
             "gated": "manual" if repository.token else False,
             "private": False,
         }
-        if kind == "tree":
-            described = [
-                {"type": "file", "path": file, "size": len(content), "oid": hashlib.sha1(content).hexdigest()}
-                for file, content in files.items()
-            ]
         self._send(200, json.dumps(described).encode(), {"Content-Type": "application/json"}, body=body)
+
+    def _list(self, files: dict[str, bytes], folder: str, *, body: bool) -> None:
+        """What is directly in a folder of a repository."""
+        inside = f"{folder}/" if folder else ""
+        listed: dict[str, dict[str, Any]] = {}
+        for path, content in files.items():
+            if path.startswith(inside):
+                first, slash, _ = path[len(inside) :].partition("/")
+                entry = {"path": inside + first, "oid": hashlib.sha1(content).hexdigest()}
+                size = {"type": "directory", "size": 0} if slash else {"type": "file", "size": len(content)}
+                listed[first] = {**entry, **size}
+        if not listed:
+            return self._refuse(404, "EntryNotFound", body=body)
+        self._send(200, json.dumps(list(listed.values())).encode(), {"Content-Type": "application/json"}, body=body)
 
     def _send_file(self, name: str, content: bytes, commit: str, *, body: bool) -> None:
         headers = {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": commit, "Accept-Ranges": "bytes"}

@@ -6,6 +6,7 @@ version 4, which is why it is required.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -54,6 +55,8 @@ def load(name: str, first: str, second: str | None) -> Any:
 
     Without a split it is ``train``, or the only one. Raises what the datasets library raises, and ``NoSplit``.
     """
+    # A card without metadata is no news; what is wrong is told by us.
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     import datasets
 
     if not sys.stderr.isatty():
