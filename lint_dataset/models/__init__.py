@@ -95,9 +95,13 @@ def did_you_mean(name: str) -> str:
 
 
 def listing() -> str:
-    """One line a model: its alias, its parameters and its repository on the Hub."""
-    width = max(len(model.alias) for model in MODELS)
-    lines = [f"{model.alias:{width}}  {_billions(model.parameters):>8}  {model.hub_id}" for model in MODELS]
+    """One line a model: its alias, its parameters, its repository on the Hub, and what is shipped of its memory."""
+    width, wider = (max(len(getattr(model, name)) for model in MODELS) for name in ("alias", "hub_id"))
+    lines = []
+    for model in MODELS:
+        recipes = shipped_recipes(model)
+        memory = f"memory without torch: {recipes} recipes" if recipes else "memory is traced with torch"
+        lines.append(f"{model.alias:{width}}  {_billions(model.parameters):>8}  {model.hub_id:{wider}}  {memory}")
     return "\n".join(lines) + "\n"
 
 
@@ -106,6 +110,13 @@ def objects() -> list[dict[str, Any]]:
     return [
         {"alias": one.alias, "hub_id": one.hub_id, "mirror": one.mirror, "parameters": one.parameters} for one in MODELS
     ]
+
+
+def shipped_recipes(model: Model) -> int:
+    """For how many recipes (method, precision, checkpointing, loss ...) step programs of the model are shipped."""
+    from lint_dataset.memory.store import keys
+
+    return len(keys(same_shapes(model).alias))
 
 
 def _billions(parameters: int) -> str:

@@ -1,6 +1,7 @@
 """The table of docs/models.md: what is published of each model, beside what is built and counted here.
 
     python -m tests.models.table > docs/models.md
+    python -m tests.models.table --memory    # only the last column, from what is shipped
 
 It needs torch, transformers, the published tokenizers (``python -m tests.tokenizers``) and, for Mistral's own,
 mistral-common. Nothing is downloaded from the Hub.
@@ -16,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from lint_dataset.conversations import convert, parse
-from lint_dataset.models import MODELS, Model
+from lint_dataset.models import MODELS, Model, shipped_recipes
 from tests import tokenizers
 from tests.models.built import built, left_out, parameters
 
+PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 #: What is counted: three turns of prose, code, numbers and Chinese.
 CONVERSATION = [
     {"role": "user", "content": "How many seconds are there in a week, and how would I compute that in Python?"},
@@ -71,10 +73,13 @@ Made by `python -m tests.models.table > docs/models.md`.
 the meta device; what is published in figures with B or M is rounded by the publisher. **Tokens**: of one reference
 conversation, by this tool and by transformers' own `apply_chat_template(tokenize=True)`, where a package registry holds
 the model's tokenizer (Gemma 3's vocabulary with Gemma 3n's ids and a template of ours for Gemma 3n; Llama 3's template
-for Llama 3.1 to 3.3). A dash is a thing that could not be checked here.
+for Llama 3.1 to 3.3). A dash is a thing that could not be checked here. **Memory**: for how many recipes (method,
+precision, checkpointing, loss, device) step programs are shipped, so that no torch is needed; `trace` where all are
+traced on first use (`pip install 'lint-dataset[trace]'`, one to six seconds each), and what no configuration here says
+is taken from the `config.json` in the Hub's cache.
 
-| name | repository | processor | published | built | tokens, ours | tokens, transformers |
-|---|---|---|---:|---:|---:|---:|
+| name | repository | processor | published | built | tokens, ours | tokens, transformers | memory |
+|---|---|---|---:|---:|---:|---:|---:|
 """
 
 FOOT = """
@@ -181,12 +186,31 @@ def rows() -> Iterator[str]:
             tokens = counted[own[0]]
         ours, theirs = (str(tokens[0]), str(tokens[1])) if tokens else ("–", "–")
         name = f"{model.alias} | {model.hub_id} | {processor_class(model)}"
-        yield f"| {name} | {model.published} | {made}{note} | {ours} | {theirs} |"
+        yield f"| {name} | {model.published} | {made}{note} | {ours} | {theirs} | {memory(model)} |"
+
+
+def memory(model: Model) -> str:
+    """For how many recipes the memory of a model is shipped."""
+    return str(shipped_recipes(model) or "trace")
+
+
+def with_memory(page: str) -> str:
+    """The page with its last column made anew: the others take minutes."""
+    names = {model.alias: model for model in MODELS}
+    lines = []
+    for line in page.splitlines():
+        cells = line.split(" | ")
+        model = names.get(cells[0].removeprefix("| "))
+        lines.append(" | ".join([*cells[:-1], f"{memory(model)} |"]) if model else line)
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
     from importlib.metadata import version
 
+    if "--memory" in sys.argv:
+        print(with_memory(PAGE.read_text(encoding="utf-8")), end="")
+        sys.exit()
     print(HEAD.format(transformers=version("transformers")), end="")
     for row in rows():
         print(row, flush=True)
