@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from lint_dataset import sources
+from lint_dataset import models, sources
 from lint_dataset.cache import Cache
 from lint_dataset.conversations import Reading
+from lint_dataset.estimates import mismatch
 from lint_dataset.estimates.possible import possible
 from lint_dataset.judge import LISTED, Findings, find, judge, look
 from lint_dataset.machines.remarks import remarks
@@ -89,6 +90,7 @@ def lint(
     if plan.budget is None and plan.model is not None and any(prefix.startswith("O") for prefix in select):
         unjudged.append("memory: --select asks for it: say with --budget what the training process may use")
     plan, said = _trainer_for(table, plan)
+    said += [other] if (other := mismatch(plan.model, plan.tokenizer)) else []
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     judged = look(table, plan, memory, estimates is not None)
     findings = find(judged, codes)
@@ -96,7 +98,8 @@ def lint(
         asked = memory if plan.budget is not None else None
         ends = [judge(look(end, plan, asked, True), codes) for end in (estimates.low, estimates.high)]
         findings = findings.but(possible(ends[0], findings.diagnostics, ends[1]))
-        said = [estimates.says(problem), *said]
+        guessed = models.find(plan.tokenizer or plan.model or "") is None
+        said = [*([estimates.says(problem, guessed)] if estimates.measured() else []), *said]
     return Result(
         plan=plan,
         notes=(*said, *unused(plan), *remarks(plan), *notes(judged), *_not_listed(findings)),

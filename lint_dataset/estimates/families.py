@@ -65,6 +65,7 @@ _CHATML = Template(begin=0, before=3, marker=1, after=1, text_begin=0)
 _QWEN_2 = Template(begin=0, before=3, marker=1, after=1, no_system=21, text_begin=0)
 _QWEN_3 = Template(begin=0, before=3, marker=1, after=1, last_answer=4, text_begin=0)
 _GEMMA = Template(begin=1, before=3, marker=1, after=1, system="user", system_extra=1)
+_GEMMA_4 = Template(begin=1, before=3, marker=1, after=1)
 _LLAMA_3 = Template(begin=1, before=4, marker=1, after=0)
 _LLAMA_3_DATED = Template(begin=1, before=4, marker=1, after=0, system_extra=20, no_system=25)
 _DEEPSEEK = Template(begin=1, before=1, marker=1, after=0, user_marker=0, system="bare", text_begin=0)
@@ -80,9 +81,12 @@ _PATTERNS: tuple[tuple[str, Family], ...] = (
     (r"deepseek.*distill.*llama", Family("llama3", _DEEPSEEK)),
     (r"deepseek", Family("deepseek", _DEEPSEEK)),
     (r"gemma-?3n", Family("gemma", _GEMMA, _GEMMA_3N_MEDIA)),
+    # Gemma 4 kept Gemma 3's tokens (the turn's header has the same three ids); a system message is a turn of its own.
+    (r"gemma-?4(?!b)", Family("gemma", _GEMMA_4)),
     (r"gemma-?[23]", Family("gemma", _GEMMA)),
     (r"qwen-?2", Family("qwen", _QWEN_2)),
     (r"qwen-?3.*instruct-2507", Family("qwen", _CHATML)),
+    (r"qwen-?3\.[56]", Family("qwen35", _QWEN_3)),
     (r"qwen-?3(?!\.)", Family("qwen", _QWEN_3)),
     (r"llama-?3[.-][123]", Family("llama3", _LLAMA_3_DATED)),
     (r"llama-?3", Family("llama3", _LLAMA_3)),
@@ -100,3 +104,14 @@ def family_of(name: str | None) -> Family | None:
         return None
     wanted = (known.hub_id if known is not None else name).rstrip("/").rpartition("/")[2].casefold()
     return next((family for pattern, family in _PATTERNS if re.search(pattern, wanted)), None)
+
+
+def mismatch(model: str | None, tokenizer: str | None) -> str | None:
+    """What is wrong with counting a model's tokens by a tokenizer, where their names tell that it is another's."""
+    own, other = family_of(model), family_of(tokenizer)
+    if own is None or other is None or own.tokenizer == other.tokenizer:
+        return None
+    return (
+        f"--tokenizer {tokenizer} counts as the {other.tokenizer} family and {model} as the {own.tokenizer} family: "
+        "tokens, and what follows from them, hold only if the model was trained on that vocabulary"
+    )

@@ -7,12 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lint_dataset.estimates.coefficients import Coefficients, Floats
-from lint_dataset.estimates.pieces import ARABIC, DIGITS, ENGLISH, HAN, INDIC, KEYS, LATIN, LETTERS, SIGNS
+from lint_dataset.estimates.pieces import DIGITS, KINDS, LATIN, SIGNS
 from lint_dataset.rows import Ints
 
-#: What a row mostly is.
-GROUPS = ("english", "latin", "han", "arabic", "indic", "letters", "digits", "code", "json")
-_SCRIPTS = ((LATIN, 1), (HAN, 2), (ARABIC, 3), (INDIC, 4), (LETTERS, 5))
+#: What a row mostly is: words in Latin letters, words in other scripts, digits, or signs, as in code and JSON.
+GROUPS = ("latin", "scripts", "digits", "signs")
 
 
 class Interval(NamedTuple):
@@ -24,7 +23,7 @@ class Interval(NamedTuple):
 
 
 def interval(tokens: Floats, coefficients: Coefficients, group: Ints | None = None) -> Interval:
-    """The interval of each text of ``tokens`` [text, kind], as ``tally.settle`` gives them.
+    """The interval of each text of ``tokens`` [text, column], as ``Tally`` gives them.
 
     ``group`` is that of the row which the text is a part of, where it is not a row itself.
     """
@@ -44,16 +43,9 @@ def spread(tokens: Floats, coefficients: Coefficients) -> tuple[Floats, Floats]:
 
 
 def groups(tokens: Floats) -> Ints:
-    """What each row mostly is, as an index into ``GROUPS``: a quarter of a script decides, then digits and signs."""
-    total = np.maximum(tokens.sum(axis=1), 1e-9)
-    group: Ints = np.zeros(len(tokens), np.int64)
-    group[tokens[:, SIGNS] > 0.22 * total] = 7
-    group[tokens[:, DIGITS] > 0.3 * total] = 6
-    group[tokens[:, KEYS] > 0.02 * total] = 8
-    best = np.full(len(tokens), 0.25)
-    for kind, number in _SCRIPTS:
-        share = tokens[:, kind] / total
-        wins = (share > best) & (share > tokens[:, ENGLISH] / total)
-        group[wins] = number
-        best[wins] = share[wins]
+    """What each row mostly is, as an index into ``GROUPS``."""
+    shares = tokens.reshape(len(tokens), 2, len(KINDS)).sum(axis=1) / np.maximum(tokens.sum(axis=1), 1e-9)[:, None]
+    digits, signs = shares[:, DIGITS], shares[:, SIGNS]
+    scripts = 1 - digits - signs - shares[:, LATIN]
+    group: Ints = np.select([scripts > 0.25, digits > 0.3, signs > 0.22], [1, 2, 3], 0)
     return group

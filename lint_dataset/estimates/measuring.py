@@ -16,7 +16,7 @@ from lint_dataset.estimates.coefficients import Coefficients, Floats, load
 from lint_dataset.estimates.families import Family
 from lint_dataset.estimates.interval import groups, interval
 from lint_dataset.estimates.layout import Layout, Place, lay_out
-from lint_dataset.estimates.tally import Tally, settle, votes_of
+from lint_dataset.estimates.tally import Tally
 from lint_dataset.faults import Fault
 from lint_dataset.loading.outline import outline
 from lint_dataset.measure import about, batches, hash_of
@@ -46,14 +46,21 @@ class Estimates:
     high: pa.Table
     uncounted: int
 
-    def says(self, problem: ProcessorUnavailable) -> str:
-        """The sentences that a reader has to see first: what was estimated, how well, and how to count instead."""
+    def says(self, problem: ProcessorUnavailable, guessed: bool) -> str:
+        """What a reader has to see first: what was estimated and how well, and how to count instead.
+
+        ``guessed``: the family was told from the name of a model that is not in our table.
+        """
+        name = " (so its name says)" if guessed else ""
         return (
-            f"tokens (≈) are estimated as the {self.family} family counts, to within {self.width() / 2:.0%} either way "
-            f"in at least 95 of 100 rows, because {problem.message}. What depends on them is a possible finding, a "
-            f"warning, and an error only where even the low end is too long; what the model's chat template does "
-            f"with the rows is not judged. For exact counts {problem.remedy}"
+            f"tokens (≈) are estimated as the {self.family} family{name} counts, which is right to within "
+            f"{self.width() / 2:.0%} in at least 95 of 100 rows; rules about the chat template are skipped. For exact "
+            f"counts {problem.remedy}"
         )
+
+    def measured(self) -> bool:
+        """Whether any row was estimated."""
+        return bool(self.likely.column("tokens").null_count < self.likely.num_rows)
 
     def width(self) -> float:
         """How wide the intervals are, as a share of the likely number: the mean over the measured rows."""
@@ -131,10 +138,7 @@ def _places(layouts: Sequence[Layout], tally: Tally, coefficients: Coefficients)
     """For each layout and each level, the tokens before each of its texts, and behind the last, without known ones."""
     texts = list(chain.from_iterable(layout.texts for layout in layouts))
     sizes = np.array([len(layout.texts) for layout in layouts], np.int64)
-    of = np.repeat(np.arange(len(layouts)), sizes)
-    tallies = tally.tally(texts)
-    votes: Floats = np.bincount(of, votes_of(tallies), len(layouts)).astype(np.float64)
-    tokens = settle(tallies, votes[of])
+    tokens = tally.tally(texts)
     # One row of sums more than texts a layout: what stands before each text, and all of them.
     ends = np.cumsum(sizes + 1)
     sums: Floats = np.zeros((int(ends[-1]) if len(ends) else 0, tokens.shape[1]))

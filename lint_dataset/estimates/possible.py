@@ -17,8 +17,8 @@ def possible(low: Sequence[Diagnostic], likely: Sequence[Diagnostic], high: Sequ
     A finding that depends on tokens keeps its severity only where its row has it even with the fewest; otherwise it
     is possible, a warning at most. A cut inside an answer (T002) is certain only where the row has one answer, or
     where the most tokens cut inside the same one: otherwise it may fall between two answers. ``data`` says so:
-    ``certain``. A row that is found only with the most tokens is reported as it is found then. Sorted by path, line
-    and code.
+    ``certain``. A row that is found only with the most tokens is reported as it is found then, and what any is told to
+    do is enough for the most tokens. Sorted by path, line and code.
     """
     certain = {_key(diagnostic) for diagnostic in low}
     cut_at_most = {_cut(diagnostic) for diagnostic in high}
@@ -33,6 +33,8 @@ def possible(low: Sequence[Diagnostic], likely: Sequence[Diagnostic], high: Sequ
     counted += [diagnostic for diagnostic in low if _by_tokens(diagnostic) and _key(diagnostic) not in known]
     touched = {_family(diagnostic) for diagnostic in counted}
     counted += [diagnostic for diagnostic in high if _by_tokens(diagnostic) and _family(diagnostic) not in touched]
+    safe = {_key(diagnostic): diagnostic.remedy for diagnostic in high}
+    counted = [replace(diagnostic, remedy=safe.get(_key(diagnostic), diagnostic.remedy)) for diagnostic in counted]
     found += [_marked(diagnostic, _key(diagnostic) in certain) for diagnostic in counted]
     return sorted(found, key=lambda d: (d.path, d.line, d.code, d.message))
 

@@ -16,6 +16,7 @@ from tests.tokenizers import Unfetchable
 MODELS = {
     "gemma": "google/gemma-3n-E2B-it",
     "qwen": "Qwen/Qwen3-8B",
+    "qwen35": "Qwen/Qwen3.5-4B",
     "llama3": "meta-llama/Meta-Llama-3-8B-Instruct",
     "deepseek": "deepseek-ai/DeepSeek-V3",
     "o200k": "openai/gpt-oss-20b",

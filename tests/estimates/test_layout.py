@@ -57,7 +57,8 @@ def _places(row: dict[str, Any], model: str) -> dict[str, Any]:
 def _measured(row: dict[str, Any], processor: Processor) -> dict[str, Any]:
     columns = {"path": ["d.jsonl"], "line": [1], "raw": [json.dumps(row).encode()], "blobs": [[]], "faults": [[]]}
     (measured,) = measure_batch(pa.RecordBatch.from_pydict(columns), processor).to_pylist()
-    assert measured["faults"] == []
+    # That Gemma's template folds a system message into the first turn is a finding, and no trouble here.
+    assert {fault["code"] for fault in measured["faults"]} <= {"M116"}
     return measured
 
 

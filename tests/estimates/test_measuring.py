@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lint_dataset.estimates import family_of
+from lint_dataset.estimates import family_of, mismatch
 from lint_dataset.estimates.measuring import Estimates, estimate
 from lint_dataset.faults import Fault
 from lint_dataset.sources import RawExample
@@ -122,8 +122,12 @@ def test_no_rows_are_no_trouble() -> None:
     ("name", "tokenizer"),
     [
         ("gemma-3n-E2B", "gemma"),
+        ("gemma-4-E4B", "gemma"),
+        ("google/medgemma-4b-it", None),
         ("Llama-3.1-8B", "llama3"),
         ("Qwen2.5-7B", "qwen"),
+        ("Qwen3.5-4B", "qwen35"),
+        ("Qwen/Qwen3-4B", "qwen"),
         ("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "qwen"),
         ("deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama3"),
         ("deepseek-ai/DeepSeek-V3.1", "deepseek"),
@@ -138,6 +142,21 @@ def test_no_rows_are_no_trouble() -> None:
 def test_a_family_is_known_by_the_name_of_the_model(name: str | None, tokenizer: str | None) -> None:
     family = family_of(name)
     assert (family.tokenizer if family is not None else None) == tokenizer
+
+
+@pytest.mark.parametrize(
+    ("model", "tokenizer", "said"),
+    [
+        ("gemma-3-4b", "Qwen/Qwen3-8B", True),
+        ("gemma-3-4b", "unsloth/gemma-3-4b-it", False),
+        ("gemma-3-4b", "./folder", False),
+        ("my-org/mine", "Qwen/Qwen3-8B", False),
+        ("Qwen3.5-4B", "Qwen/Qwen3-8B", True),
+        (None, "Qwen/Qwen3-8B", False),
+    ],
+)
+def test_a_tokenizer_of_another_family_is_told_by_its_name(model: str | None, tokenizer: str, said: bool) -> None:
+    assert (mismatch(model, tokenizer) is not None) == said
 
 
 def _says(text: str) -> dict[str, str]:

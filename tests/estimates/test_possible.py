@@ -65,3 +65,12 @@ def test_a_cut_that_may_fall_between_two_answers_is_not_certain() -> None:
 
     assert codes(possible([cut(5)], [cut(5)], [cut(4)])) == [("T002", "warning")]
     assert codes(possible([cut(5)], [cut(5)], [cut(5)])) == [("T002", "error")]
+
+
+def test_what_to_do_is_enough_for_the_most_tokens() -> None:
+    def needs(tokens: int) -> Diagnostic:
+        return dataclasses.replace(found("T001"), remedy=f"Raise max_length to {tokens}.", data={"tokens": tokens})
+
+    (one,) = possible([needs(90)], [needs(100)], [needs(110)])
+    assert one.remedy == "Raise max_length to 110."
+    assert one.data["tokens"] == 100

@@ -82,6 +82,8 @@ def test_the_report_says_it_first_and_marks_every_figure(data: Path) -> None:
     assert report.returncode == 1
     first, *lines = report.stdout.splitlines()
     assert first.startswith("note: tokens (≈) are estimated as the gemma family counts")
+    assert len(first) < 420
+    assert "[" not in first  # no errno, no reason of a library
     assert re.search(r"run `[^`]*google/gemma-3n-E2B-it", first)
     (late,) = [line for line in lines if line.startswith(f"{data}:2: T001")]
     assert "≈" in late
@@ -92,7 +94,7 @@ def test_the_report_says_it_first_and_marks_every_figure(data: Path) -> None:
 def test_json_says_that_tokens_are_estimated(data: Path) -> None:
     report = json.loads(run(data, "--model", MODEL, "--max-length", "1000", "--output-format", "json").stdout)
     assert report["estimated"]["family"] == "gemma"
-    assert 0.02 < report["estimated"]["width"] < 0.4
+    assert 0.01 < report["estimated"]["width"] < 0.4
     assert all(one["data"]["estimated"] for one in report["diagnostics"] if one["code"].startswith("T"))
 
 
@@ -125,6 +127,7 @@ def test_media_that_cannot_be_estimated_are_said_not_to_be_judged(data: Path) ->
     data.write_text(json.dumps(row) + "\n", encoding="utf-8")
     result = lint([str(data)], Plan(tokenizer="Qwen/Qwen2.5-7B-Instruct", max_length=1000))
     assert any("1 examples with clips or images" in sentence for sentence in result.unjudged)
+    assert not any("estimated" in note for note in result.notes)  # no row was
 
 
 def test_estimates_are_not_remembered(data: Path, tmp_path: Path) -> None:
