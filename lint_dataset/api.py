@@ -105,7 +105,7 @@ def lint(
         notes=(*said, *unused(plan), *remarks(plan), *notes(judged), *_not_listed(findings)),
         unjudged=tuple(unjudged),
         diagnostics=tuple(findings.diagnostics),
-        unlisted={found: len(rows) for found, rows in sorted(findings.unlisted.items())},
+        unlisted=dict(sorted(findings.unlisted.items())),
         summary=summarise(judged, findings.counts(), memory, len(files)),
         rows=_example_rows(judged, findings, estimates),
         estimated=Estimated(estimates.family, estimates.width()) if estimates is not None else None,
@@ -115,9 +115,7 @@ def lint(
 def _read(files: Iterable[str], fetch: bool, progress: Callable[[int], None] | None) -> Iterator[RawExample]:
     for path in files:
         for example in sources.read(path, fetch=fetch):
-            # A name that is not Unicode is shown with its bytes escaped: reports and columns hold text.
-            shown = example.path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-            yield example._replace(path=shown)
+            yield example._replace(path=sources.shown(example.path))
             if progress is not None and example.raw is not None:
                 progress(len(example.raw) + 1)
 
@@ -193,8 +191,8 @@ def _memory(plan: Plan, counted: bool, cache_dir: str | None, unjudged: list[str
 def _not_listed(findings: Findings) -> list[str]:
     """A sentence where findings are counted and not listed."""
     more: Counter[str] = Counter()
-    for (code, _), rows in sorted(findings.unlisted.items()):
-        more[code] += len(rows)
+    for (code, _), places in sorted(findings.unlisted.items()):
+        more[code] += len(places)
     if not more:
         return []
     told = ", ".join(f"{number:,} of {code}" for code, number in more.items())
@@ -210,13 +208,6 @@ def _example_rows(judged: Judged, findings: Findings, estimates: Estimates | Non
     import pyarrow.compute as pc
 
     table = judged.rows.table
-    codes: dict[tuple[str, int], set[str]] = {}
-    for diagnostic in findings.diagnostics:
-        codes.setdefault((diagnostic.path, diagnostic.line), set()).add(diagnostic.code)
-    places = list(zip(table.column("path").to_pylist(), table.column("line").to_pylist(), strict=True))
-    for (code, _), rows in findings.unlisted.items():
-        for row in rows:
-            codes.setdefault(places[row], set()).add(code)
     unmeasured = ~judged.rows.measured
     peaks = judged.memory.peak if judged.memory is not None else np.zeros(len(judged.rows), np.int64)
     nothing = unmeasured if judged.memory is not None else np.ones(len(judged.rows), np.bool_)
@@ -224,6 +215,23 @@ def _example_rows(judged: Judged, findings: Findings, estimates: Estimates | Non
         table = table.append_column(name, (end or judged.rows.table).column("tokens").combine_chunks())
     table = table.append_column("reach_tokens", pa.array(judged.reach.tokens, pa.int64(), mask=unmeasured))
     table = table.append_column("peak_bytes", pa.array(peaks, pa.int64(), mask=nothing))
-    found = [sorted(codes.get(place, ())) for place in places]
-    table = table.append_column("codes", pa.array(found, pa.list_(pa.string())))
+    table = table.append_column("codes", pa.array(_codes_of_rows(table, findings), pa.list_(pa.string())))
     return table.filter(pc.is_valid(table.column("hash")))
+
+
+def _codes_of_rows(table: pa.Table, findings: Findings) -> list[tuple[str, ...]]:
+    """The codes found in each row, sorted. Rows with the same ones share them: there may be millions of either."""
+    listed: dict[tuple[str, int], set[str]] = {}
+    for diagnostic in findings.diagnostics:
+        listed.setdefault((diagnostic.path, diagnostic.line), set()).add(diagnostic.code)
+    same: dict[tuple[str, ...], tuple[str, ...]] = {}
+    found: list[tuple[str, ...]] = []
+    for batch in table.select(["path", "line"]).to_batches(max_chunksize=10_000):
+        for place in zip(batch.column("path").to_pylist(), batch.column("line").to_pylist(), strict=True):
+            codes = tuple(sorted(listed.get(place, ())))
+            found.append(same.setdefault(codes, codes))
+    for (code, _), places in findings.unlisted.items():
+        for row in places.rows:
+            codes = tuple(sorted({*found[row], code}))
+            found[row] = same.setdefault(codes, codes)
+    return found

@@ -41,6 +41,9 @@ _QUESTIONS = (
 #: The output formats; what is asked about (--list-rules and the like) is told in the first two.
 FORMATS = ("text", "json", "jsonl", "github", "sarif", "html")
 
+#: Options that name a file to be written.
+_OUTPUTS = ("output", "measurements", "write_kept", "write_rejected", "write_baseline")
+
 
 def _choice(name: str) -> click.Choice[str]:
     return click.Choice(CHOICES[name], case_sensitive=False)
@@ -90,6 +93,10 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--output-format", type=click.Choice(FORMATS), help="[text]")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--measurements", metavar="FILE", help="Write one row an example to .parquet, .jsonl or .csv.")
+@click.option("--write-kept", metavar="FILE", help="Copy the lines without an error, byte for byte.")
+@click.option("--write-rejected", metavar="FILE", help="Copy the other lines; their codes go to FILE.codes.jsonl.")
+@click.option("--baseline", metavar="FILE", help="Accept the findings in this file, and report only new ones.")
+@click.option("--write-baseline", metavar="FILE", help="Accept the findings of this run from now on.")
 @click.option("--cache-dir", metavar="FOLDER", help="Where measurements are remembered.")
 @click.option("--cache/--no-cache", default=None, help="Remember measurements, or measure everything anew.")
 @click.option("--offline/--online", default=None, help="Never download anything, or fetch the processor if need be.")
@@ -157,13 +164,18 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
 def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:
     if options["offline"]:
         os.environ["HF_HUB_OFFLINE"] = "1"
-    from lint_dataset import sources
+    from lint_dataset import baseline, kept, sources
     from lint_dataset.api import lint
     from lint_dataset.report import measurements
 
     if options["measurements"]:
         measurements.check(options["measurements"])
     files = sources.expand(paths)
+    copies = options["write_kept"] or options["write_rejected"]
+    _check_outputs(options, files)
+    if copies:
+        kept.check(files)
+    accepted = baseline.read(options["baseline"]) if options["baseline"] else None
     with _progress(files) as progress:
         result = lint(
             files,
@@ -179,6 +191,11 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             progress=progress,
         )
     result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))
+    if options["write_baseline"]:
+        number = baseline.write(result, options["write_baseline"], files)
+        click.echo(f"lint-dataset: {number:,} findings are accepted in {options['write_baseline']}", err=True)
+    if accepted is not None:
+        result = baseline.without(result, accepted, options["baseline"])
     if options["output_format"] == "jsonl":
         # One diagnostic a line has no place for what concerns the run as a whole.
         for sentence in (*result.notes, *(f"not judged: {sentence}" for sentence in result.unjudged)):
@@ -186,7 +203,28 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
     _report(result, options, files)
     if options["measurements"]:
         measurements.write(result.rows, options["measurements"], files)
+    if copies:
+        split = kept.write(result, files, options["write_kept"], options["write_rejected"])
+        told = f"{split.kept:,} lines pass and {split.rejected:,} do not"
+        if split.uncounted:
+            told += f"; of those that pass {split.uncounted:,} were not measured (no count of their tokens)"
+        click.echo(f"lint-dataset: {told}", err=True)
     return _status(result, options["fail_on"] or "error")
+
+
+def _check_outputs(options: dict[str, Any], files: Sequence[str]) -> None:
+    """Nothing is written over a file to check, nor two things to one place."""
+    from lint_dataset.report.place import check, distinct
+
+    outputs = {f"--{name.replace('_', '-')}": options[name] for name in _OUTPUTS}
+    if options["write_rejected"]:
+        from lint_dataset.kept import CODES
+
+        outputs["the codes of --write-rejected"] = options["write_rejected"] + CODES
+    distinct(outputs)
+    for path in outputs.values():
+        if path is not None and path != "-":
+            check(path, files)
 
 
 def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:

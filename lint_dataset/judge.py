@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,28 @@ def in_loss(kept: Reach, plan: Plan) -> Ints:
     return kept.supervised if plan.packing == "none" else np.maximum(kept.supervised, kept.step)
 
 
+class Places(Sequence[tuple[str, int]]):
+    """Path and line of many findings, each kept as the number of its row."""
+
+    def __init__(self, table: pa.Table) -> None:
+        """No findings yet in the rows of a table."""
+        self.rows = array("q")
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, int]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[str, int]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, int] | Sequence[tuple[str, int]]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        row = self.rows[index]
+        return self._table.column("path")[row].as_py(), self._table.column("line")[row].as_py()
+
+
 @dataclass(frozen=True)
 class Findings:
     """What was found: diagnostics sorted by path, line and code, and what a list cannot hold.
@@ -66,7 +88,7 @@ class Findings:
     """
 
     diagnostics: list[Diagnostic]
-    unlisted: dict[tuple[str, Severity], array[int]]
+    unlisted: dict[tuple[str, Severity], Places]
 
     def counts(self) -> Counter[tuple[str, Severity]]:
         """How many findings there are of each code and severity, listed or not."""
@@ -101,7 +123,8 @@ def find(judged: Judged, codes: Collection[str]) -> Findings:
             listed[file] += 1
             severity = severity or rule.severity
             if listed[file] > LISTED and rule.code.startswith(_OF_A_ROW):
-                findings.unlisted.setdefault((rule.code, severity), array("q")).append(row)
+                places = findings.unlisted.setdefault((rule.code, severity), Places(judged.rows.table))
+                places.rows.append(row)
             else:
                 place = names[file], int(lines[row])
                 findings.diagnostics.append(Diagnostic(rule.code, severity, *place, message, remedy, data))

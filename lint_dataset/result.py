@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -80,6 +80,15 @@ class Estimated:
 
 
 @dataclass(frozen=True)
+class Accepted:
+    """How many findings a baseline accepted, and how many of its entries were not found any more."""
+
+    path: str
+    findings: int
+    stale: int
+
+
+@dataclass(frozen=True)
 class Result:
     """One run: the plan it judged, what must be said before anything else, the findings, the numbers, the rows."""
 
@@ -91,8 +100,10 @@ class Result:
     #: Sorted by path, line and code.
     diagnostics: tuple[Diagnostic, ...]
     summary: Summary
-    #: How many findings there are besides these, by code and severity: they are only counted.
-    unlisted: Mapping[tuple[str, Severity], int] = field(default_factory=dict, kw_only=True)
+    #: Path and line of further findings by code and severity: they are only counted.
+    unlisted: Mapping[tuple[str, Severity], Sequence[tuple[str, int]]] = field(default_factory=dict, kw_only=True)
+    #: What a baseline accepted of the findings; None where none was given.
+    baseline: Accepted | None = field(default=None, kw_only=True)
     #: One row an example: the measurements, and ``tokens_low``, ``tokens_high``, ``reach_tokens``, ``peak_bytes`` and
     #: ``codes``.
     rows: pa.Table

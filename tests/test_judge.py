@@ -17,11 +17,12 @@ from tests.loading.kinds import chat, jsonl
 def test_bad_lines_beyond_the_listed_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "LISTED", 20)
     for name in ("a.jsonl", "b.jsonl"):
-        (tmp_path / name).write_bytes(b"{bad\n" * 30 + b"\n" * 5 + jsonl([chat()]))
+        (tmp_path / name).write_bytes(b"{bad\n" * 30 + b"\n" * 5 + jsonl([chat(name)]))
     result = lint([str(tmp_path)], Plan(trainer="trl"))
     assert result.summary.counts == {"J008": 10, "J010": 60}
     assert sum(diagnostic.code == "J010" for diagnostic in result.diagnostics) == 40
-    assert result.unlisted == {("J010", "error"): 20}
+    assert {found: len(places) for found, places in result.unlisted.items()} == {("J010", "error"): 20}
+    assert result.unlisted["J010", "error"][0] == (str(tmp_path / "a.jsonl"), 21)
     assert any("20 of J010" in note for note in result.notes)
     assert [row["codes"] for row in result.rows.to_pylist()].count(["J010"]) == 60
     page = StringIO()

@@ -18,9 +18,11 @@ SCHEMA_VERSION = 1
 
 
 def write(result: Result, tool_version: str, out: TextIO) -> None:
-    """Write the run as one JSON object: ``version``, ``tool``, ``plan``, ``estimated`` (null where the
-    processor counted), ``notes``, ``unjudged``, ``summary``, ``unlisted`` (how many
-    findings of a code are only counted), ``diagnostics``. Sizes are in bytes, lengths in tokens.
+    """Write the run as one JSON object. Sizes are in bytes, lengths in tokens.
+
+    Its keys: ``version``, ``tool``, ``plan``, ``estimated`` (null where the processor counted), ``notes``,
+    ``unjudged``, ``summary``, ``baseline`` (null where none was given), ``unlisted`` (how many findings of a code are
+    only counted), ``diagnostics``.
     """
     report = {
         "version": SCHEMA_VERSION,
@@ -30,6 +32,7 @@ def write(result: Result, tool_version: str, out: TextIO) -> None:
         "notes": result.notes,
         "unjudged": result.unjudged,
         "summary": summary_object(result.summary),
+        "baseline": result.baseline and asdict(result.baseline),
         "unlisted": _by_code(result),
         "diagnostics": [diagnostic_object(diagnostic) for diagnostic in result.diagnostics],
     }
@@ -38,8 +41,8 @@ def write(result: Result, tool_version: str, out: TextIO) -> None:
 
 def _by_code(result: Result) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for (code, _), number in result.unlisted.items():
-        counts[code] += number
+    for (code, _), places in result.unlisted.items():
+        counts[code] += len(places)
     return dict(counts)
 
 

@@ -112,8 +112,8 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
 def verdict(result: Result) -> str:
     """How much was found, in a sentence."""
     counts = Counter(diagnostic.severity for diagnostic in result.diagnostics)
-    for (_, severity), number in result.unlisted.items():
-        counts[severity] += number
+    for (_, severity), places in result.unlisted.items():
+        counts[severity] += len(places)
     found = [f"{counts[s]:,} {s}{'s' if counts[s] > 1 else ''}" for s in SEVERITIES if counts[s]]
     text = f"Found {' and '.join([', '.join(found[:-1]), found[-1]] if found[1:] else found)}." if found else ""
     if result.unjudged:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from itertools import groupby
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TextIO
@@ -76,7 +76,7 @@ class Group(NamedTuple):
 def worst(
     diagnostics: Iterable[Diagnostic],
     most: int = SHOWN,
-    unlisted: Mapping[tuple[str, Severity], int] = MappingProxyType({}),
+    unlisted: Mapping[tuple[str, Severity], Sized] = MappingProxyType({}),
 ) -> list[Group]:
     """The findings by rule, the rules with the worst severity first.
 
@@ -90,7 +90,7 @@ def worst(
         lines.setdefault((diagnostic.path, diagnostic.line), []).append(diagnostic)
     groups = []
     for code, lines in by_code.items():
-        counted = {severity: number for (other, severity), number in unlisted.items() if other == code}
+        counted = {severity: len(places) for (other, severity), places in unlisted.items() if other == code}
         found = counted.keys() | {one.severity for line in lines.values() for one in line}
         heads = [(min(line, key=_badness), len(line) - 1) for line in lines.values()]
         ranked = sorted(range(len(heads)), key=lambda index: _badness(heads[index][0]))

@@ -76,6 +76,8 @@ class Rule:
 
 
 _registry: dict[str, Rule] = {}
+#: What concerns a file as a whole, though it is noticed at a line.
+ABOUT_FILES = frozenset(f"J{number:03}" for number in (1, 2, 3, 4, 5, 6, 7, 16, 19, 20, 21, 22, 23, 25, 32))
 
 
 def rule(

@@ -17,7 +17,7 @@ from lint_dataset.sources.folders import in_folder
 from lint_dataset.sources.registry import place_of
 from lint_dataset.sources.stream import Input
 
-__all__ = ["RawExample", "expand", "read", "restore"]
+__all__ = ["RawExample", "expand", "read", "restore", "shown"]
 
 
 def expand(paths: Iterable[str]) -> list[str]:
@@ -41,6 +41,11 @@ def expand(paths: Iterable[str]) -> list[str]:
                 matches += in_folder(match) if os.path.isdir(match) else [match]
         found.update(_plain(match) for match in matches or [path])
     return sorted(found)
+
+
+def shown(path: str) -> str:
+    """A path as reports and columns hold it: one that is not Unicode with its bytes escaped."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def read(path: str, *, fetch: bool = False) -> Iterator[RawExample]:

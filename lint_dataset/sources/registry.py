@@ -16,6 +16,7 @@ from lint_dataset.sources.example import RawExample
 from lint_dataset.sources.stream import COMPRESSED, Input
 
 Claims = Callable[[str], bool]
+Read = Callable[[Input], Iterator[RawExample]]
 
 
 class Place(NamedTuple):
@@ -34,7 +35,7 @@ class Format(NamedTuple):
     ``wanted`` says from the first bytes whether a file that nobody named, but that lies in a folder, holds rows.
     """
 
-    read: Callable[[Input], Iterator[RawExample]]
+    read: Read
     text: bool
     wanted: Callable[[bytes], bool] | None
 
@@ -50,11 +51,12 @@ def place(claims: Claims) -> Callable[[Callable[[str, bool], Iterator[RawExample
 
 def file_format(
     *suffixes: str, text: bool = False, wanted: Callable[[bytes], bool] | None = None
-) -> Callable[[Callable[[Input], Iterator[RawExample]]], None]:
+) -> Callable[[Read], Read]:
     """Register the decorated function as the reader of files with these endings."""
 
-    def register(read: Callable[[Input], Iterator[RawExample]]) -> None:
+    def register(read: Read) -> Read:
         _formats.update(dict.fromkeys(suffixes, Format(read, text, wanted)))
+        return read
 
     return register
 

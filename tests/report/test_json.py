@@ -43,6 +43,7 @@ def test_the_object_has_the_keys_that_tools_rely_on() -> None:
         "notes",
         "unjudged",
         "summary",
+        "baseline",
         "unlisted",
         "diagnostics",
     ]

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.finding import find
+from tests.finding import QUALITY, find
 
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
 
 #: What old loaders make of contents that are written as text here and as parts there.
-LOADING = ("J019", "J022")
+LOADING = ("J019", "J022", QUALITY)
 
 
 def lines(*rows: dict[str, Any]) -> bytes:

@@ -15,7 +15,8 @@ from lint_dataset.sources.stream import Input, Peeked
 
 
 @file_format(".jsonl", ".ndjson", text=True)
-def _read(source: Input) -> Iterator[RawExample]:
+def read(source: Input) -> Iterator[RawExample]:
+    """The rows of JSON Lines."""
     yield from lines(source)
 
 
