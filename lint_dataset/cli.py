@@ -205,9 +205,9 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
         measurements.write(result.rows, options["measurements"], files)
     if copies:
         split = kept.write(result, files, options["write_kept"], options["write_rejected"])
-        told = f"{split.kept:,} lines pass and {split.rejected:,} do not"
+        told = f"lines that pass: {split.kept:,}, rejected: {split.rejected:,}"
         if split.uncounted:
-            told += f"; of those that pass {split.uncounted:,} were not measured (no count of their tokens)"
+            told += f"; not measured, and passed for want of an error: {split.uncounted:,}"
         click.echo(f"lint-dataset: {told}", err=True)
     return _status(result, options["fail_on"] or "error")
 

@@ -282,3 +282,53 @@ def test_reports_for_other_programs(name: str, tmp_path: Path) -> None:
     done = run("bad.jsonl", "--output-format", name, cwd=tmp_path)
     assert done.returncode == 1
     assert "J010" in done.stdout
+
+
+def test_two_options_do_not_write_one_file_and_none_writes_over_the_input(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    for options in (
+        ["--output", "o.jsonl", "--measurements", "./o.jsonl"],
+        ["--write-kept", "k.jsonl", "--write-rejected", "k.jsonl"],
+        ["--write-kept", "train.jsonl"],
+        ["--write-rejected", "./train.jsonl"],
+        ["--write-baseline", "train.jsonl"],
+    ):
+        done = run("train.jsonl", *options, cwd=tmp_path)
+        assert done.returncode == 2, options
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+        assert done.stdout == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
+    assert (tmp_path / "train.jsonl").read_text() == GOOD
+
+
+def test_kept_and_rejected_lines_and_what_has_none(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD + "{bad\n")
+    done = run("train.jsonl", "--write-kept", "k.jsonl", "--write-rejected", "r.jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "lines that pass: 1, rejected: 1" in done.stderr
+    assert (tmp_path / "k.jsonl").read_text() == GOOD
+    assert (tmp_path / "r.jsonl").read_text() == "{bad\n"
+    (tmp_path / "rows.json").write_text(f"[{GOOD}]")
+    done = run("rows.json", "--write-kept", "k2.jsonl", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--measurements" in done.stderr
+
+
+def test_a_baseline_makes_old_findings_pass(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD + "{bad\n")
+    assert run("train.jsonl", "--write-baseline", "b.json", cwd=tmp_path).returncode == 1
+    done = run("train.jsonl", "--baseline", "b.json", "--output-format", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["baseline"] == {"path": "b.json", "findings": 1, "stale": 0}
+    (tmp_path / "train.jsonl").write_text("{worse\n{bad\n")
+    done = run("train.jsonl", "--baseline", "b.json", "--output-format", "jsonl", cwd=tmp_path)
+    assert [json.loads(line)["line"] for line in done.stdout.splitlines()] == [1]
+    assert done.returncode == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="this system has no /dev/stdout")
+def test_the_report_can_go_to_the_standard_output_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD + "{bad\n")
+    done = run("train.jsonl", "--output", "/dev/stdout", "--output-format", "jsonl", cwd=tmp_path)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["code"] == "J010"
