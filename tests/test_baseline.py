@@ -9,10 +9,10 @@ import pytest
 from lint_dataset import Plan, baseline, judge, lint
 from lint_dataset.result import Result
 from lint_dataset.usage import UsageError
-from tests.loading.kinds import chat, jsonl
+from tests.loading.kinds import chat, jsonl, said
 
 GOOD = jsonl([chat()])
-BAD = [b"{bad\n", b'{"text": ""}\n', b"[1]\n"]
+BAD = [b"{bad\n", jsonl([said("hi", "")]), b"[1]\n"]
 
 
 def found(result: Result) -> list[tuple[int, str]]:
