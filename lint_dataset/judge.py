@@ -38,10 +38,12 @@ def heaviest_clips(rows: Rows) -> tuple[Ints, NDArray[np.float64]]:
     return clips, seconds
 
 
-def look(table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool = False) -> Judged:
+def look(
+    table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool = False, template: str | None = None
+) -> Judged:
     """What the rules look at: the rows of the table as columns, what reaches the device, and each row's peak.
 
-    ``estimated`` says that the table's tokens are no counts.
+    ``estimated`` says that the table's tokens are no counts, ``template`` is the text of the chat template.
     """
     rows = Rows.of(table)
     kept = reach(rows, plan)
@@ -49,7 +51,7 @@ def look(table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool
     if memory is not None:
         clips, seconds = heaviest_clips(rows)
         verdicts = memory.verdicts(kept.step, in_loss(kept, plan), clips, seconds, plan.budget)
-    return Judged(rows, plan, kept, Losses.of(rows, plan, kept), verdicts, rows.faults(), estimated)
+    return Judged(rows, plan, kept, Losses.of(rows, plan, kept), verdicts, rows.faults(), estimated, template)
 
 
 def in_loss(kept: Reach, plan: Plan) -> Ints:

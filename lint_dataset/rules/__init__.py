@@ -49,6 +49,8 @@ class Judged:
     faults: Mapping[str, Iterable[tuple[int, dict[str, Any]]]]
     #: Whether tokens were estimated, for want of a processor: then every figure that follows from them is marked.
     estimated: bool = False
+    #: The chat template as text; None where it is not known.
+    template: str | None = None
 
     def figure(self, tokens: int | str) -> str:
         """A number of tokens, or a size that follows from it, as messages write it: ``≈`` before an estimate."""

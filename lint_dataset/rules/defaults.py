@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lint_dataset.processors.templates import has_generation_tags
+from lint_dataset.reach.training_templates import is_known
 from lint_dataset.rules import Finding, Judged, rule
 from lint_dataset.summary import by_default
 
@@ -36,3 +38,39 @@ def default_max_length(judged: Judged) -> Iterator[Finding]:
             "Set max_length in your training, and say it here with --max-length: every row is then judged by it.",
             {"max_length": cuts.max_length, "longer": len(mine), "tokens": int(judged.rows.tokens[mine[0]])},
         )
+
+
+@rule(
+    "T011",
+    "no-generation-tags",
+    "error",
+    what="The loss is to be on the assistant alone, and the chat template does not mark what the assistant says.",
+    why="TRL finds the assistant's tokens by the template's {% generation %} tags. It has training templates for some "
+    "texts of templates and stops the run for others; NeMo trains on every token instead.",
+    remedy="Give the template {% generation %} tags (--chat-template), or train on prompt and completion columns.",
+    example='{"messages": [{"role": "user", "content": "alpha"}, {"role": "assistant", "content": "beta"}]}',
+)
+def no_generation_tags(judged: Judged) -> Iterator[Finding]:
+    """Once a run, at its first conversation."""
+    plan, template = judged.plan, judged.template
+    if plan.loss_on != "assistant" or template is None or has_generation_tags(template):
+        return
+    if plan.trainer not in ("trl", "nemo") or (plan.trainer == "trl" and is_known(template)):
+        return
+    families = judged.rows.table.column("family").to_numpy(zero_copy_only=False)
+    talks = np.flatnonzero(judged.rows.measured & (families != "text"))
+    if not len(talks):
+        return
+    does = (
+        "stops the run: it has no training template for this one"
+        if plan.trainer == "trl"
+        else "puts the loss on every token"
+    )
+    yield Finding(
+        int(talks[0]),
+        f"the chat template has no {{% generation %}} tags, by which a loss on the assistant alone is masked: "
+        f"{plan.preset.release} {does} (examples: {len(talks):,})",
+        "Put {% generation %} and {% endgeneration %} around what the assistant says in a copy of the template, and name "
+        "it here with --chat-template; or use prompt and completion columns (--loss-on completion).",
+        {"examples": len(talks), "trainer": plan.trainer},
+    )

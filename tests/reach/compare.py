@@ -59,6 +59,8 @@ class Rows:
 def first_tokens(judged: Judged) -> Ints:
     """How many of each row's supervised tokens are the first of a sequence, and so predicted by nothing."""
     kept = judged.reach.kept
+    if judged.plan.trainer == "axolotl":  # never trains on what a conversation begins with
+        return np.zeros(len(judged.rows), np.int64)
     if _in_pieces(judged.plan):
         row = np.repeat(kept.row, -(-kept.end // made.LIMIT))
         start = np.concatenate([np.arange(0, end, made.LIMIT) for end in kept.end.tolist()])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from lint_dataset.judge import judge, look
 from lint_dataset.measurements import schema
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan, PlanError
+from lint_dataset.reach.training_templates import KNOWN, is_known
 from lint_dataset.rules import Judged, all_rules
 from lint_dataset.summary import by_default
 
@@ -35,9 +37,9 @@ def row(tokens: int, turns: list[tuple[str, int, int, int]], **more: Any) -> dic
     } | more
 
 
-def judged(*rows: dict[str, Any], **plan: Any) -> Judged:
+def judged(*rows: dict[str, Any], template: str | None = None, **plan: Any) -> Judged:
     table = pa.Table.from_pylist([{**each, "line": i + 1} for i, each in enumerate(rows)], schema())
-    return look(table, Plan(**plan), None)
+    return look(table, Plan(**plan), None, template=template)
 
 
 def found(*rows: dict[str, Any], **plan: Any) -> list[tuple[int, str, dict[str, Any]]]:
@@ -144,6 +146,31 @@ def test_packing_makes_every_step_as_long_as_max_length() -> None:
     with pytest.raises(PlanError, match="packing fills sequences"):
         Plan(trainer="ms-swift", packing="packing")
     assert any(note.startswith("packing: every step is 1 x 150 tokens") for note in notes(packed))
+
+
+@pytest.mark.parametrize(
+    ("template", "plan", "expected"),
+    [
+        ("{{ messages }}", {"trainer": "trl", "loss_on": "assistant"}, [(1, "T011")]),
+        ("{{ messages }}", {"trainer": "nemo"}, [(1, "T011")]),
+        ("{{ messages }}", {"trainer": "trl"}, []),
+        ("{{ messages }}", {"trainer": "unsloth", "loss_on": "assistant"}, []),
+        ("{%- generation -%}x{% endgeneration %}", {"trainer": "trl", "loss_on": "assistant"}, []),
+        (None, {"trainer": "trl", "loss_on": "assistant"}, []),
+    ],
+)
+def test_an_assistant_only_loss_needs_generation_tags(
+    template: str | None, plan: dict[str, Any], expected: list[tuple[int, str]]
+) -> None:
+    assert codes(SHORT, LONG, max_length=400, template=template, **plan) == expected
+
+
+def test_a_template_that_trl_has_a_training_template_for_is_fine() -> None:
+    changed = "{{ messages }}"
+    assert not is_known(changed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(KNOWN, "made", hashlib.sha256(changed.encode()).hexdigest()[:16])
+        assert codes(SHORT, max_length=400, template=changed, loss_on="assistant") == []
 
 
 def test_dropped_rows_are_counted_first() -> None:
