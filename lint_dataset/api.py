@@ -22,6 +22,7 @@ from lint_dataset.memory import NoStepProgram, StepMemory
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan
 from lint_dataset.processors import Location, ProcessorUnavailable, locate
+from lint_dataset.processors.templates import template_of
 from lint_dataset.result import Estimated, Result
 from lint_dataset.rows import Rows
 from lint_dataset.rules import Judged, selected
@@ -92,7 +93,8 @@ def lint(
     plan, said = _trainer_for(table, plan)
     said += [other] if (other := mismatch(plan.model, plan.tokenizer)) else []
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
-    judged = look(table, plan, memory, estimates is not None)
+    template = template_of(location) if location is not None else None
+    judged = look(table, plan, memory, estimates is not None, template)
     findings = find(judged, codes)
     if estimates is not None and problem is not None:
         asked = memory if plan.budget is not None else None

@@ -70,7 +70,7 @@ def no_generation_tags(judged: Judged) -> Iterator[Finding]:
         int(talks[0]),
         f"the chat template has no {{% generation %}} tags, by which a loss on the assistant alone is masked: "
         f"{plan.preset.release} {does} (examples: {len(talks):,})",
-        "Put {% generation %} and {% endgeneration %} around what the assistant says in a copy of the template, and name "
-        "it here with --chat-template; or use prompt and completion columns (--loss-on completion).",
+        "Put {% generation %} and {% endgeneration %} around what the assistant says in a copy of the template, and "
+        "name it here with --chat-template; or use prompt and completion columns (--loss-on completion).",
         {"examples": len(talks), "trainer": plan.trainer},
     )
