@@ -16,6 +16,7 @@ from lint_dataset.plan import Plan
 from lint_dataset.reach import Losses, Reach, reach
 from lint_dataset.rows import Ints, Rows
 from lint_dataset.rules import Judged, all_rules
+from lint_dataset.switches import as_read
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +46,7 @@ def look(
 
     ``estimated`` says that the table's tokens are no counts, ``template`` is the text of the chat template.
     """
-    rows = Rows.of(table)
+    rows = as_read(Rows.of(table), plan.trainer)
     kept = reach(rows, plan)
     verdicts = None
     if memory is not None:

@@ -28,10 +28,10 @@ def turn_faults(messages: tuple[Message, ...], row: dict[str, Any], first: int =
         trailing = next(n for n, role in enumerate(reversed(meant)) if role == "assistant")
         faults.append(Fault("M008", {"role": name_of(messages[-1].role), "trailing": trailing}))
     off = [answer for answer in answers if answer.trained is False]
-    if len(off) == len(answers):
-        faults.append(Fault("M011", {"answers": len(answers)}))
-    elif switches := sorted({answer.switch for answer in off if answer.switch}):
-        faults.append(Fault("M014", {"switches": switches, "off": len(off), "answers": len(answers)}))
+    if off:
+        switches = sorted({answer.switch for answer in off if answer.switch})
+        code = "M011" if len(off) == len(answers) else "M014"
+        faults.append(Fault(code, {"switches": switches, "off": len(off), "answers": len(answers)}))
     return faults
 
 

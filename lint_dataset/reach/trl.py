@@ -24,8 +24,14 @@ def reach(rows: Rows, plan: Plan) -> Reach:
     drops = plan.max_length is not None and plan.packing == "none"
     drops = drops and (plan.trainer_release is None or version(plan.trainer_release) >= _DROPS_SINCE)
     stops = _unanswered(rows) if plan.loss_on == "assistant" else np.zeros(len(rows), np.bool_)
-    dropped = rows.measured & (trained == 0) & ~stops & drops
+    dropped = rows.measured & (trained == 0) & ~stops & drops & ~_pairs(rows)
     return reached(rows, plan, kept, trained, dropped=dropped, stops=stops)
+
+
+def _pairs(rows: Rows) -> Bools:
+    """Rows of the DPOTrainer, which leaves none out."""
+    pairs: Bools = np.array(rows.table.column("family").to_pylist(), object) == "preference"
+    return pairs
 
 
 def _unanswered(rows: Rows) -> Bools:

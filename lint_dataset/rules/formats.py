@@ -17,6 +17,8 @@ _FILL_PLACEHOLDERS = ("llama-factory", "ms-swift")
 _PUT_IMAGES_IN_FRONT = ("trl", "unsloth", "axolotl")
 
 
+#: So many readers of a schema are named; a schema that more read needs no name.
+_FEW = 5
 #: Trainers by their names in a plan, as they write themselves.
 _NAMES = {
     "trl": "TRL",
@@ -98,7 +100,9 @@ def _needs_conversion(judged: Judged) -> Iterator[Finding]:
         message = f"{_trainer(judged)} does not read {known.name} rows by itself"
         if judged.plan.trainer == "hf":
             message = f"{known.name} rows are no chat messages"
-        message += f" ({rows_of(data)}): they are for {_listed(known.read_by)}"
+        message += f" ({rows_of(data)})"
+        if len(known.read_by) <= _FEW:
+            message += f": they are for {_listed(known.read_by)}"
         if known.wrongly:
             yield Finding(row, f"{message}; {known.wrongly}", remedy, data, "error")
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lint_dataset.rules import Finding, Judged, fault_rule, first_of_each_file, rule
 from lint_dataset.rules.by_file import rows_of
+from lint_dataset.switches import READ
 
 Data = dict[str, Any]
 
@@ -277,19 +278,6 @@ fault_rule(
     message=lambda data: f"{_place(data)}, from the user, is empty",
 )
 
-#: The switches that a trainer reads, by its name in a plan. Code of one's own reads what it likes.
-_SWITCHES_READ = {
-    "trl": (),
-    "unsloth": (),
-    "torchtune": (),
-    "mlx-lm": (),
-    "axolotl": ("train", "training", "training_detail"),
-    "llama-factory": ("loss_weight",),
-    "ms-swift": ("loss", "loss_scale"),
-    "nemo": ("mask",),
-    "openai": ("weight",),
-}
-
 
 @rule(
     "M014",
@@ -304,7 +292,7 @@ _SWITCHES_READ = {
     example='{"messages": [{"role": "user", …}, {"role": "assistant", "content": "5", "weight": 0}, …]}',
 )
 def _switch_not_read(judged: Judged) -> Iterator[Finding]:
-    reads = _SWITCHES_READ.get(judged.plan.trainer)
+    reads = READ.get(judged.plan.trainer)
     if reads is None:
         return
     for row, data in first_of_each_file(judged, "M014"):

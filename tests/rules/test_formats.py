@@ -40,10 +40,32 @@ def test_trl_reads_four_families_and_each_other_one_is_said_once(tmp_path: Path)
 
 
 def test_who_reads_it_instead(tmp_path: Path) -> None:
-    (finding,) = find(tmp_path, lines({"query": "What is this?", "response": "A heron."}))
-    assert finding.message == "TRL does not read query-response rows by itself (1 row): they are for ms-swift"
-    (finding,) = find(tmp_path, lines({"instruction": "What is this?", "output": "A heron."}))
-    assert finding.message.endswith("they are for axolotl, LLaMA-Factory, ms-swift and torchtune")
+    (found,) = find(tmp_path, lines({"query": "What is this?", "response": "A heron."}))
+    assert found.message == "TRL does not read query-response rows by itself (1 row): they are for ms-swift"
+    (found,) = find(tmp_path, lines({"instruction": "What is this?", "output": "A heron."}))
+    assert found.message.endswith("they are for axolotl, LLaMA-Factory, ms-swift and torchtune")
+
+
+@pytest.mark.parametrize(
+    ("trainer", "family", "severity"),
+    [
+        ("llama-factory", "llama-factory-v1", None),
+        ("llama-factory", "alpaca", None),
+        ("llama-factory", "text", "error"),  # for supervised fine-tuning: no row has an answer
+        ("llama-factory", "query-response", "note"),
+        ("ms-swift", "query-response", None),
+        ("ms-swift", "swift-pairs", None),
+        ("axolotl", "alpaca", None),
+        ("mlx-lm", "alpaca", "note"),
+        ("mlx-lm", "sharegpt", "note"),
+        ("mlx-lm", "text", None),
+        ("openai", "sharegpt", "note"),
+        ("nemo", "asr-manifest", None),
+    ],
+)
+def test_what_other_trainers_read(tmp_path: Path, trainer: str, family: str, severity: str | None) -> None:
+    row = next(sample.row for sample in SAMPLES if sample.family == family)
+    assert [f.severity for f in find(tmp_path, lines(row), trainer) if f.code == "S008"] == [severity][: bool(severity)]
 
 
 def test_code_of_ones_own_may_read_anything_but_would_take_foreign_messages_for_its_own(tmp_path: Path) -> None:
@@ -55,12 +77,12 @@ def test_code_of_ones_own_may_read_anything_but_would_take_foreign_messages_for_
 
 def test_a_mix_names_both_schemas_and_their_lines(tmp_path: Path) -> None:
     content = lines(*[{"messages": ASKED}] * 3, {"conversations": SAID}, {"messages": ASKED}, {"conversations": SAID})
-    (finding,) = [f for f in find(tmp_path, content) if f.code == "S015"]
-    assert (finding.line, finding.severity) == (4, "error")
-    assert finding.message == (
+    (found,) = [f for f in find(tmp_path, content) if f.code == "S015"]
+    assert (found.line, found.severity) == (4, "error")
+    assert found.message == (
         "the file mixes messages (4 rows, the first in line 1) and sharegpt (2 rows, the first in line 4)"
     )
-    assert "as messages rows" in finding.remedy
+    assert "as messages rows" in found.remedy
     # The larger part is what the file is, wherever it begins.
     content = lines({"conversations": SAID}, *[{"messages": ASKED}] * 2)
     assert [f.line for f in find(tmp_path, content) if f.code == "S015"] == [1]
@@ -90,21 +112,61 @@ def test_media_columns_and_their_places(tmp_path: Path) -> None:
         '"images" holds 2 image files, which TRL puts in front of the first user message; <image> is trained on as text'
     )
     assert found[1].message == '"images" holds 2 files for 1 <image>'
-    (finding,) = find(tmp_path, images([{"type": "image"}, {"type": "text", "text": "What?"}], "a", "b"))
-    assert finding.message == '"images" holds 2 files for 1 parts of type image'
+    (found,) = find(tmp_path, images([{"type": "image"}, {"type": "text", "text": "What?"}], "a", "b"))
+    assert found.message == '"images" holds 2 files for 1 parts of type image'
     assert find(tmp_path, images("What?", "a", "b")) == []  # in front of the first user message
+
+
+def test_trainers_that_fill_placeholders_say_only_what_does_not_fit(tmp_path: Path) -> None:
+    fits = images("<image>What?", "a")
+    assert find(tmp_path, fits, "llama-factory") == find(tmp_path, fits, "ms-swift") == []
+    for content, swift in (
+        (images("What?", "a"), []),  # ms-swift puts it in front
+        (images("<image>What?", "a", "b"), ["puts the rest in front of the first message"]),
+        (images("<image><image>What?", "a"), ["leaves the rest as text"]),
+    ):
+        assert [f.code for f in find(tmp_path, content, "llama-factory")] == ["S013"]
+        assert [f.message.split("ms-swift ")[1] for f in find(tmp_path, content, "ms-swift")] == swift
+
+
+def test_ms_swift_reads_a_system_column(tmp_path: Path) -> None:
+    content = lines({"system": "Be brief.", "messages": ASKED})
+    said = {
+        trainer: [(f.code, f.severity) for f in find(tmp_path, content, trainer)] for trainer in ("trl", "ms-swift")
+    }
+    assert said == {"trl": [("S010", "warning")], "ms-swift": [("S010", "note")]}
+
+
+def test_a_table_fills_objects_with_nulls(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def row(function: str, name: str) -> dict[str, Any]:
+        tool = {"function": {"name": function, "parameters": {"properties": {name: {"type": "string"}}}}}
+        call = {"function": {"name": function, "arguments": {name: "x"}}}
+        return {"messages": [ASKED[0], {"role": "assistant", "content": "", "tool_calls": [call]}], "tools": [tool]}
+
+    path = tmp_path / "train.parquet"
+    parquet.write_table(pa.Table.from_pylist([row("f", "city"), row("g", "bird")]), path)
+    found = [f for f in finding.find_in(str(path)) if f.code == "M015"]
+    assert [(f.line, f.data["where"], f.data["names"]) for f in found] == [
+        (1, "tools", ["bird"]),
+        (1, "call", ["bird"]),
+        (2, "tools", ["city"]),
+        (2, "call", ["city"]),
+    ]
 
 
 def test_a_switch_that_the_trainer_does_not_read_is_said_once_a_file(tmp_path: Path) -> None:
     row = {"messages": [*ASKED[:1], {**ASKED[1], "weight": 0}, *ASKED]}
-    (finding,) = find(tmp_path, lines(row, row), "trl")
-    assert (finding.code, finding.line) == ("M014", 1)
-    assert 'does not read "weight": answers that it switches off are trained on (2 rows)' in finding.message
+    (found,) = find(tmp_path, lines(row, row), "trl")
+    assert (found.code, found.line) == ("M014", 1)
+    assert 'does not read "weight": answers that it switches off are trained on (2 rows)' in found.message
     assert find(tmp_path, lines(row), "hf") == []
 
 
 def test_nulls_of_a_table(tmp_path: Path) -> None:
     tool = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"city": None}}}}
-    (finding,) = find(tmp_path, lines({"messages": ASKED, "tools": [tool]}))
-    assert (finding.code, finding.severity) == ("M015", "warning")
-    assert 'null parameters ("city"), as a table fills in' in finding.message
+    (found,) = find(tmp_path, lines({"messages": ASKED, "tools": [tool]}))
+    assert (found.code, found.severity) == ("M015", "warning")
+    assert 'null parameters ("city"), as a table fills in' in found.message

@@ -10,7 +10,13 @@ from lint_dataset.conversations.shape import Conversation
 from lint_dataset.faults import Fault
 
 
-@family("text", keys=(("text",),), order=40)
+@family(
+    "text",
+    keys=(("text",),),
+    order=40,
+    read_by=("trl", "hf", "unsloth", "axolotl", "ms-swift", "torchtune", "nemo", "mlx-lm"),
+    wrongly="supervised fine-tuning leaves out rows without an answer (pre-training reads them)",
+)
 def convert(row: dict[str, Any]) -> Converted:
     """The text itself."""
     text = row["text"]
