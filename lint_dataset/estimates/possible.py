@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from lint_dataset.diagnostics import Diagnostic
 
@@ -33,8 +34,11 @@ def possible(low: Sequence[Diagnostic], likely: Sequence[Diagnostic], high: Sequ
     counted += [diagnostic for diagnostic in low if _by_tokens(diagnostic) and _key(diagnostic) not in known]
     touched = {_family(diagnostic) for diagnostic in counted}
     counted += [diagnostic for diagnostic in high if _by_tokens(diagnostic) and _family(diagnostic) not in touched]
-    safe = {_key(diagnostic): diagnostic.remedy for diagnostic in high}
-    counted = [replace(diagnostic, remedy=safe.get(_key(diagnostic), diagnostic.remedy)) for diagnostic in counted]
+    safe: dict[Any, str] = {_family(diagnostic): diagnostic.remedy for diagnostic in high}
+    safe |= {_key(diagnostic): diagnostic.remedy for diagnostic in high}
+    counted = [
+        replace(found, remedy=safe.get(_key(found)) or safe.get(_family(found)) or found.remedy) for found in counted
+    ]
     found += [_marked(diagnostic, _key(diagnostic) in certain) for diagnostic in counted]
     return sorted(found, key=lambda d: (d.path, d.line, d.code, d.message))
 
