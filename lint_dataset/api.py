@@ -48,6 +48,7 @@ def lint(
     cache_dir: str | None = None,
     use_cache: bool = True,
     fetch: bool = False,
+    decode: bool = False,
     tokens: Literal["auto", "exact"] = "auto",
     format: str | None = None,
     columns: str | Mapping[str, str] | None = None,
@@ -55,7 +56,8 @@ def lint(
 ) -> Result:
     """Measure the examples of some files, folders, globs and datasets, and judge them by a plan.
 
-    What ``paths`` may be is told in docs/sources.md. An address is opened only if ``fetch`` says so.
+    What ``paths`` may be is told in docs/sources.md. An address, of a file or in a row, is opened only if ``fetch``
+    says so. ``decode`` reads audio clips whole, not their headers alone.
     ``select`` and ``ignore`` are rule codes or their beginnings. Measurements are kept under ``cache_dir`` (None: the
     user's cache folder) unless ``use_cache`` is False. ``progress`` is told the bytes read since it was last told.
     Where the model's processor cannot be had, its tokens are estimated (``Result.estimated``), unless ``tokens`` is
@@ -79,7 +81,8 @@ def lint(
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(cache_dir)) if use_cache and location is not None else None
             try:
-                table = measure(_read(files, fetch, progress), location, cache, reading=reading)
+                read = _read(files, fetch, progress)
+                table = measure(read, location, cache, reading=reading, decode=decode, fetch=fetch)
             except ProcessorUnavailable as unloadable:
                 # Its files are there and transformers cannot load them: the rows themselves are still read.
                 problem = unloadable

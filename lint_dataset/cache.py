@@ -22,6 +22,7 @@ from lint_dataset import measurements
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS measured (row BLOB, media TEXT, measurement TEXT, PRIMARY KEY (row, media)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS hashed (path TEXT PRIMARY KEY, stat TEXT, digest TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, facts TEXT) WITHOUT ROWID;
 """
 #: A name per shape of the file: another shape is another file, and an older program keeps using its own.
 _FILE = f"measurements-{measurements.VERSION}.sqlite"
@@ -86,6 +87,20 @@ class Cache:
         """Remember measurements by their keys, all or none of them. What is there already is replaced."""
         rows = [(key, entry.media, entry.measurement) for key, entry in entries]
         self._write("INSERT OR REPLACE INTO measured VALUES (?, ?, ?)", rows)
+
+    def facts(self, names: Iterable[str]) -> dict[str, str]:
+        """What is remembered under names (hashes of a file as it is), as JSON: what the headers of clips say."""
+        found: dict[str, str] = {}
+        every = list(names)
+        for start in range(0, len(every), _CHUNK):
+            chunk = every[start : start + _CHUNK]
+            query = f"SELECT name, facts FROM facts WHERE name IN ({','.join('?' * len(chunk))})"
+            found.update(self._read(query, chunk))
+        return found
+
+    def remember(self, facts: Iterable[tuple[str, str]]) -> None:
+        """Remember facts by their names, all or none of them."""
+        self._write("INSERT OR REPLACE INTO facts VALUES (?, ?)", list(facts))
 
     def digest_of(self, path: Path) -> str:
         """The SHA-256 of a file, remembered while its path, size, time of change and inode stay the same."""

@@ -100,7 +100,12 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--cache-dir", metavar="FOLDER", help="Where measurements are remembered.")
 @click.option("--cache/--no-cache", default=None, help="Remember measurements, or measure everything anew.")
 @click.option("--offline/--online", default=None, help="Never download anything, or fetch the processor if need be.")
-@click.option("--fetch", is_flag=True, default=None, help="Open addresses among PATHS: s3://, gs://, https://, hf://.")
+@click.option(
+    "--fetch", is_flag=True, default=None, help="Open addresses, of files or in rows: s3://, gs://, https://."
+)
+@click.option(
+    "--decode", is_flag=True, default=None, help="Read audio clips whole: finds silent ones, headers that lie."
+)
 @click.option("--explain", metavar="CODE", help="Say what a rule finds, why it matters and what to do.")
 @click.option("--list-rules", is_flag=True, help="List every rule.")
 @click.option("--list-devices", is_flag=True, help="List every machine that --device knows, with its memory.")
@@ -185,6 +190,7 @@ def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Seque
             cache_dir=options["cache_dir"],
             use_cache=options["cache"] is not False,
             fetch=bool(options["fetch"]) and not options["offline"],
+            decode=bool(options["decode"]),
             tokens=options["tokens"] or "auto",
             format=options["format"],
             columns=options["columns"],

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lint_dataset import measurements
@@ -18,6 +18,8 @@ from lint_dataset.conversations import AS_IT_IS, Conversation, Reading, convert,
 from lint_dataset.conversations.identity import answers_of, content_of
 from lint_dataset.faults import Fault
 from lint_dataset.loading.outline import outline
+from lint_dataset.media import Library
+from lint_dataset.media.rows import clips, identity_of
 from lint_dataset.processors import Location, load
 from lint_dataset.sources import RawExample, restore
 
@@ -58,8 +60,13 @@ def measure(
     cache: Cache | None = None,
     progress: Callable[[int], None] | None = None,
     reading: Reading = AS_IT_IS,
+    *,
+    decode: bool = False,
+    fetch: bool = False,
 ) -> pa.Table:
     """Measure examples, in order, as a table of ``measurements.SCHEMA``.
+
+    Of clips only the headers are read unless ``decode`` says so, and no address is opened unless ``fetch`` does.
 
     The processor at ``location`` is loaded when the first row comes that the cache does not know; without a location
     nothing is counted and the rows are only read. ``progress`` is told how many examples were measured since it was
@@ -80,25 +87,33 @@ def measure(
         return loaded
 
     tables = []
+    library = Library(cache, decode=decode, fetch=fetch)
     for batch in batches(examples):
-        tables.append(_measure_cached(batch, fingerprint, processor, cache, reading))
+        tables.append(_measure_cached(batch, fingerprint, processor, cache, reading, library))
         if progress is not None:
             progress(len(batch))
     return pa.concat_tables(tables) if tables else measurements.schema().empty_table()
 
 
-def measure_batch(batch: pa.RecordBatch, processor: Processor | None, reading: Reading = AS_IT_IS) -> pa.RecordBatch:
+def measure_batch(
+    batch: pa.RecordBatch, processor: Processor | None, reading: Reading = AS_IT_IS, library: Library | None = None
+) -> pa.RecordBatch:
     """Measure one batch: columns ``path``, ``line``, ``raw``, ``blobs`` and ``faults`` in, ``measurements.SCHEMA`` out.
 
     The faults of a row that were known before come first. A row whose ``raw`` is null is about a file as a whole and
-    passes through. Without a processor nothing is counted.
+    passes through. Without a processor nothing is counted. ``library`` is where clips are looked up.
     """
     import pyarrow as pa
+
+    library = library or Library()
 
     paths, lines = batch.column("path").to_pylist(), batch.column("line").to_pylist()
     blobs = [dict(items) for items in batch.column("blobs").to_pylist()]
     raws, known = batch.column("raw").to_pylist(), batch.column("faults").to_pylist()
-    rows = [_read(raw, beside, path, processor, reading) for path, raw, beside in zip(paths, raws, blobs, strict=True)]
+    read = [_read(raw, beside, reading) for raw, beside in zip(raws, blobs, strict=True)]
+    folders = [os.path.dirname(path) for path in paths]
+    library.prepare(clips(zip((row.conversation for row in read), folders, strict=True)))
+    rows = [_render(row, processor, folder, library) for row, folder in zip(read, folders, strict=True)]
     counts = _count(rows, processor)
     measured = [
         {
@@ -146,19 +161,28 @@ def _measure_cached(
     processor: Callable[[], Processor | None],
     cache: Cache | None,
     reading: Reading,
+    library: Library,
 ) -> pa.Table:
     """Measure what is new of a batch, remember it, and put all of it together in order."""
     # Equal rows of one folder are measured once: whatever media they name are the same files.
     places = [(hash_of(example.raw), os.path.dirname(example.path)) for example in batch]
-    known = _known(batch, places, fingerprint, cache, reading)
+    entries = _entries(places, fingerprint, cache)
+    # What a row without media is needs no second look; of one with media something is known while they are the same.
+    known = {place: entry.measurement for place, own in entries.items() for entry in own if not entry.media}
+    media = _media_of(batch, places, known, reading, library) if cache is not None else {}
+    known |= {
+        place: entry.measurement
+        for place, own in entries.items()
+        for entry in own
+        if entry.media and entry.media == media.get(place)
+    }
     new = {
         place: example
         for place, example in zip(reversed(places), reversed(batch), strict=True)
         if place not in known and example.raw is not None
     }
     if new:
-        media = {place: _media_of(example, reading) for place, example in new.items()} if cache is not None else {}
-        rows = measure_batch(_arrow(new.values()), processor(), reading)
+        rows = measure_batch(_arrow(new.values()), processor(), reading, library)
         measured = rows.drop_columns(list(_GIVEN)).to_pylist()
         for place, row in zip(new, measured, strict=True):
             known[place] = json.dumps(row, separators=(",", ":"))
@@ -167,33 +191,26 @@ def _measure_cached(
     return _table(batch, places, known)
 
 
-def _known(
-    batch: Sequence[RawExample], places: Sequence[_Place], fingerprint: str, cache: Cache | None, reading: Reading
-) -> dict[_Place, str]:
-    """What the cache knows of a batch, as JSON. Of a row with media it knows something only while they are the same."""
-    if cache is None:
-        return {}
+def _entries(places: Sequence[_Place], fingerprint: str, cache: Cache | None) -> dict[_Place, list[Entry]]:
+    """What the cache holds of each row."""
     keys = {place: key_of(place[0], fingerprint) for place in places if place[0] is not None}
-    found = cache.get(keys.values())
-    known: dict[_Place, str] = {}
-    for place, example in zip(places, batch, strict=True):
-        entries = found.get(keys[place], []) if place in keys and place not in known else []
-        media = _media_of(example, reading) if any(entry.media for entry in entries) else ""
-        same = [entry.measurement for entry in entries if entry.media == media]
-        if same:
-            known[place] = same[0]
-    return known
+    found = cache.get(keys.values()) if cache is not None else {}
+    return {place: found[key] for place, key in keys.items() if key in found}
 
 
-def _media_of(example: RawExample, reading: Reading) -> str:
-    """What the media of an example are at this moment, as a hash; empty where it has none."""
-    from lint_dataset.processors.media import identities
-
-    row = restore(parse(example.raw or b"")[0], example.blobs) if example.blobs else parse(example.raw or b"")[0]
-    conversation = convert(row, reading)[0] if row is not None else None
-    alternatives = conversation.alternatives if conversation is not None else ()
-    found = "".join(identities(one, os.path.dirname(example.path)) for one in alternatives)
-    return hashlib.sha256(found.encode("utf-8", "surrogateescape")).hexdigest() if found else ""
+def _media_of(
+    batch: Sequence[RawExample],
+    places: Sequence[_Place],
+    known: Collection[_Place],
+    reading: Reading,
+    library: Library,
+) -> dict[_Place, str]:
+    """What the media of each row that is not known are at this moment, as a hash; empty for a row without."""
+    both = zip(places, batch, strict=True)
+    rows = {place: example for place, example in both if example.raw is not None and place not in known}
+    read = {place: _read(example.raw, example.blobs, reading).conversation for place, example in rows.items()}
+    library.prepare(clips((conversation, place[1]) for place, conversation in read.items()))
+    return {place: identity_of(conversation, place[1], library) for place, conversation in read.items()}
 
 
 def _arrow(examples: Iterable[RawExample]) -> pa.RecordBatch:
@@ -238,10 +255,8 @@ def _table(batch: Sequence[RawExample], places: Sequence[_Place], known: dict[_P
     return pa.table({name: columns[name] for name in schema.names}, schema=schema)
 
 
-def _read(
-    raw: bytes | None, blobs: Mapping[str, bytes], path: str, processor: Processor | None, reading: Reading
-) -> _Row:
-    """Read one row and render it."""
+def _read(raw: bytes | None, blobs: Mapping[str, bytes], reading: Reading) -> _Row:
+    """Read one row."""
     if raw is None:
         return _Row(None, None, [], None)
     row, faults = parse(raw)
@@ -251,21 +266,28 @@ def _read(
     if blobs:
         row = restore(row, blobs)
     conversation, more = convert(row, reading)
-    faults = [*faults, *more]
-    if conversation is None:
-        return _Row(None, seen, faults, None)
-    if processor is None:
-        return _Row(conversation.family, seen, faults, conversation)
-    from lint_dataset.processors.rendering import render
+    return _Row(None if conversation is None else conversation.family, seen, [*faults, *more], conversation)
 
-    renders = []
-    for alternative in conversation.alternatives:
-        rendered, more = render(alternative, processor, os.path.dirname(path))
+
+def _render(row: _Row, processor: Processor | None, folder: str, library: Library) -> _Row:
+    """Render a row, and each alternative of it. Without a processor only its clips are looked up."""
+    if row.conversation is None:
+        return row
+    faults, renders = list(row.faults), []
+    for alternative in row.conversation.alternatives:
+        if processor is None:
+            from lint_dataset.processors.clips import check
+
+            faults += [fault for fault in check(alternative, folder, library) if fault not in faults]
+            continue
+        from lint_dataset.processors.rendering import render
+
+        rendered, more = render(alternative, processor, folder, library)
         faults += [fault for fault in more if fault not in faults]
         if rendered is None:
-            return _Row(conversation.family, seen, faults, conversation)
+            return row._replace(faults=faults)
         renders.append(rendered)
-    return _Row(conversation.family, seen, faults, conversation, tuple(renders))
+    return row._replace(faults=faults, rendered=tuple(renders))
 
 
 def _count(rows: Sequence[_Row], processor: Processor | None) -> list[dict[str, Any]]:

@@ -82,13 +82,13 @@ def with_template(loaded: Callable[[str], Processor]) -> Callable[[str], Process
     """A processor with the vocabulary of Qwen3 and a template of our own."""
     import copy
 
-    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors import expansion
     from lint_dataset.processors.loading import Processor
 
     def make(template: str) -> Processor:
         base = loaded("qwen3")
         tokenizer = copy.copy(base.tokenizer)
         tokenizer.chat_template = template
-        return Processor(tokenizer, None, Expansion.of(None, tokenizer, None))
+        return Processor(tokenizer, None, expansion.read(None, tokenizer))
 
     return make

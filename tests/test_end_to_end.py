@@ -81,13 +81,24 @@ def test_the_coaching_dataset_has_the_planted_findings_and_no_others(gemma3n_fol
     plan = Plan(tokenizer=str(gemma3n_folder), max_length=2048)
     result = lint([str(tmp_path / "train.jsonl")], plan)
     # Once a file, as notes: every row has a system message, and Gemma's template has no such role; and old loaders give
-    # parts the keys of other parts.
-    notes = {(1, "M116"), (1, "J022")}
+    # parts the keys of other parts; and a max_length given to the processor itself reaches the clips.
+    notes = {(1, "M116"), (1, "J022"), (1, "A017")}
     assert {(d.line, d.code) for d in result.diagnostics} == {*notes, *planted.items()}
     assert {(d.line, d.code) for d in result.diagnostics if d.severity == "note"} == notes
     assert result.plan.trainer == "hf"
     assert "cannot train on audio" in result.notes[0]
     assert result.summary.examples == coaching.ROWS
+
+
+def test_every_fault_of_a_clip_is_found_among_988_rows_and_nothing_else(gemma3n_folder: Path, tmp_path: Path) -> None:
+    planted = coaching.make_full(tmp_path / "data")
+    plan = Plan(tokenizer=str(gemma3n_folder), max_length=2048)
+    result = lint([str(tmp_path / "data" / "train.jsonl")], plan, decode=True)
+    wanted = {(line, code) for line, codes in planted.items() for code in codes}
+    wanted |= {(1, code) for code in ("A017", "M116", "J022")}
+    assert {(d.line, d.code) for d in result.diagnostics} == wanted
+    assert len(result.diagnostics) == len(wanted), "one finding for all clips of a row that share a fault"
+    assert result.summary.examples == coaching.FULL
 
 
 def test_the_same_input_gives_the_same_output_to_the_byte(gemma3n_folder: Path, tmp_path: Path) -> None:

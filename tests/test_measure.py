@@ -56,9 +56,9 @@ def counting(gemma3n, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     rows: list[int] = []
     measure_batch = module.measure_batch
 
-    def counted(batch, processor, reading):
+    def counted(batch, processor, reading, library):
         rows.append(batch.num_rows)
-        return measure_batch(batch, processor, reading)
+        return measure_batch(batch, processor, reading, library)
 
     monkeypatch.setattr(module, "load", lambda _: gemma3n)
     monkeypatch.setattr(module, "measure_batch", counted)

@@ -9,7 +9,8 @@ from typing import Any
 from lint_dataset.conversations import Conversation
 from lint_dataset.estimates.families import Family, Template
 from lint_dataset.faults import Fault
-from lint_dataset.processors.audio import Ear, listen
+from lint_dataset.processors.audio import listen
+from lint_dataset.processors.slots import Ear
 
 ASSISTANTS = ("assistant", "model")
 #: What Gemma 3n hears: 30 s at 16 kHz.

@@ -3,94 +3,129 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from lint_dataset.processors.audio import Ear
+from lint_dataset.processors.formulas import expansion_of
+from lint_dataset.processors.settings import Settings
+from lint_dataset.processors.slots import Ear, Expansion, Measure, Slot
 
-#: Processors that cut a clip at the length of Whisper's window; their extractor's own signature does not say so.
-_CUT_AT_WINDOW = ("Qwen2AudioProcessor", "Qwen2_5OmniProcessor", "WhisperProcessor")
+#: A larger image is not made up to ask the processor about it: that would take gigabytes.
+_MOST_PIXELS = 50_000_000
+_REMEMBERED = 65_536
 
 
-class Slot(NamedTuple):
-    """How one kind of medium enters the text.
+class TooLarge(ValueError):
+    """An image that no processor is asked about."""
 
-    ``placeholder`` is what the template prints for it, ``soft`` the token whose embedding the encoder replaces.
-    ``fixed`` is the replacement where it is always the same, else ``measured`` makes it from the size (samples of a
-    clip; height and width of an image), or gives None where it is not known how.
+
+def read(whole: Any | None, tokenizer: Any, settings: Settings | None = None) -> Expansion:
+    """How a processor expands media: by the formula of its class, else as ``whole``, the processor itself, does it.
+
+    ``whole`` is None for a model of text only, and where the processor could not be loaded: its ``settings`` may
+    still name a formula.
     """
-
-    placeholder: str
-    soft: str
-    fixed: str | None
-    measured: Callable[[Any], str | None]
-
-    def replacement(self, size: Any | None) -> str | None:
-        """What takes the placeholder's place, None where that is not known."""
-        if self.fixed is not None:
-            return self.fixed
-        return None if size is None else self.measured(size)
+    if settings is not None and (known := expansion_of(settings, tokenizer)) is not None:
+        return Expansion(
+            {
+                kind: slot._replace(placeholder=_placeholder(whole, kind, slot), measured=_remembered(slot.measured))
+                for kind, slot in known.slots.items()
+            },
+            known.ear,
+        )
+    return _of_processor(whole, tokenizer) if whole is not None else Expansion({}, Ear(16000, None))
 
 
-class Expansion(NamedTuple):
-    """How a processor expands media: a slot per kind that it takes (``audio``, ``image``), and its ear."""
-
-    slots: dict[str, Slot]
-    ear: Ear
-
-    @classmethod
-    def of(cls, whole: Any | None, tokenizer: Any, extractor: Any | None) -> Expansion:
-        """Read it off a processor; off its tokenizer and feature extractor where it could not be loaded whole."""
-        if whole is None:
-            return _without_processor(tokenizer, extractor)
-        template = whole.chat_template if isinstance(whole.chat_template, str) else ""
-        slots = {}
-        for kind, begin in (("audio", "boa_token"), ("image", "boi_token")):
-            soft = getattr(tokenizer, f"{kind}_token", None) or getattr(whole, f"{kind}_token", None)
-            names = [getattr(whole, f"{kind}_token", None), getattr(whole, begin, None)]
-            known = [name for name in names if isinstance(name, str)]
-            if not isinstance(soft, str) or not known:
-                continue
-            placeholder = next((name for name in known if name in template), known[0])
-            fixed = getattr(whole, f"full_{kind}_sequence", None)
-            slots[kind] = Slot(placeholder, soft, fixed, lru_cache(4096)(_measure(whole, kind, soft)))
-        heard = getattr(whole, "audio_processor", None) or getattr(whole, "feature_extractor", None)
-        return cls(slots, _ear(heard, type(whole).__name__))
+def _of_processor(whole: Any, tokenizer: Any) -> Expansion:
+    """Read off a processor of a class that no formula is known for."""
+    slots = {}
+    for kind in ("audio", "image"):
+        soft = getattr(tokenizer, f"{kind}_token", None) or getattr(whole, f"{kind}_token", None)
+        known = _names(whole, kind)
+        if not isinstance(soft, str) or not known:
+            continue
+        fixed = getattr(whole, f"full_{kind}_sequence", None)
+        slot = Slot(known[0], soft, fixed, _remembered(_asked(whole, kind, soft)))
+        slots[kind] = slot._replace(placeholder=_placeholder(whole, kind, slot))
+    heard = getattr(whole, "audio_processor", None) or getattr(whole, "feature_extractor", None)
+    return Expansion(slots, _ear(heard))
 
 
-def _measure(whole: Any, kind: str, soft: str) -> Callable[[Any], str | None]:
-    """A function from a medium's size to its replacement, asked of the processor itself."""
+def _names(whole: Any, kind: str) -> list[str]:
+    """What a processor looks for in the text, in the place of a medium."""
+    begin = "boa_token" if kind == "audio" else "boi_token"
+    names = [getattr(whole, f"{kind}_token", None), getattr(whole, begin, None)]
+    return [name for name in names if isinstance(name, str)]
 
-    def by_processing(size: Any) -> str | None:
-        # The processor's own expansion, given silence of that length or a black image of that size.
-        import numpy as np
 
-        options = whole._merge_kwargs(tokenizer_init_kwargs=whole.tokenizer.init_kwargs)
-        if kind == "audio":
-            found = whole._process_audio([np.zeros(size, np.float32)], **options["audio_kwargs"])[1]
-        else:
-            found = whole._process_images([np.zeros((*size, 3), np.uint8)], **options["images_kwargs"])[1]
-        return str(found[0]) if found else None
+def _placeholder(whole: Any | None, kind: str, slot: Slot) -> str:
+    """Of the names of a placeholder the one that the template prints."""
+    template = getattr(whole, "chat_template", None)
+    if not isinstance(template, str) or slot.placeholder in template:
+        return slot.placeholder
+    return next((name for name in _names(whole, kind) if name in template), slot.placeholder)
 
-    def by_counting(size: Any) -> str | None:
-        asked = {"audio_lengths" if kind == "audio" else "image_sizes": [size]}
-        counted = getattr(whole._get_num_multimodal_tokens(**asked), f"num_{kind}_tokens", None)
-        return soft * int(counted[0]) if counted else None
 
-    def measured(size: Any) -> str | None:
-        for ask in (by_processing, by_counting):
-            try:
-                if found := ask(size):
-                    return found
-            except Exception:  # the next way may know; if none does, the row is said to be uncounted
-                continue
-        return None
+def _remembered(measured: Measure) -> Measure:
+    """The same, asked once for each size."""
+    return lru_cache(_REMEMBERED)(measured)
+
+
+def _asked(whole: Any, kind: str, soft: str) -> Measure:
+    """From a medium's size to its replacement, asked of the processor itself.
+
+    Where all its replacements are one run between the same markers, the processor only has to count.
+    """
+    ends = _ends(whole, kind, soft)
+
+    def measured(size: Any, _: Any) -> str | None:
+        if ends is not None and (counted := _counted(whole, kind, size)) is not None:
+            return ends[0] + soft * counted + ends[1]
+        return _processed(whole, kind, size)
 
     return measured
 
 
-def _ear(extractor: Any | None, processor: str) -> Ear:
+def _processed(whole: Any, kind: str, size: Any) -> str | None:
+    """The processor's own expansion, given silence of that length or a black image of that size."""
+    import numpy as np
+
+    options = whole._merge_kwargs(tokenizer_init_kwargs=whole.tokenizer.init_kwargs)
+    if kind == "audio":
+        found = whole._process_audio([np.zeros(size, np.float32)], **options["audio_kwargs"])[1]
+    else:
+        if size[0] * size[1] > _MOST_PIXELS:
+            raise TooLarge(f"the image has {size[0] * size[1]:,} pixels")
+        from PIL import Image
+
+        # Not an array: one of a single row would be taken for an image with its channels first.
+        found = whole._process_images([Image.new("RGB", size[::-1])], **options["images_kwargs"])[1]
+    return str(found[0]) if found else None
+
+
+def _counted(whole: Any, kind: str, size: Any) -> int | None:
+    """How many soft tokens the processor says that it makes of a size."""
+    asked = {"audio_lengths" if kind == "audio" else "image_sizes": [size]}
+    counted = getattr(whole._get_num_multimodal_tokens(**asked), f"num_{kind}_tokens", None)
+    return int(counted[0]) if counted else None
+
+
+def _ends(whole: Any, kind: str, soft: str) -> tuple[str, str] | None:
+    """What stands before and behind the run in every replacement; None where that differs, or cannot be asked."""
+    found = set()
+    try:
+        for size in (16000, 80000) if kind == "audio" else ((224, 448), (1000, 600)):
+            text, counted = _processed(whole, kind, size), _counted(whole, kind, size)
+            if text is None or counted is None or text.count(soft) != counted:
+                return None
+            before, _, behind = text.partition(soft * counted)
+            found.add((before, behind))
+    except Exception:  # this processor counts in another way
+        return None
+    return found.pop() if len(found) == 1 else None
+
+
+def _ear(extractor: Any | None) -> Ear:
     """Rate and longest clip of a feature extractor, by its own defaults."""
     rate = int(getattr(extractor, "sampling_rate", None) or 16000)
     if extractor is None:
@@ -98,33 +133,4 @@ def _ear(extractor: Any | None, processor: str) -> Ear:
     options = inspect.signature(type(extractor).__call__).parameters
     longest = options["max_length"].default if "max_length" in options else None
     cuts = options["truncation"].default if "truncation" in options else False
-    if cuts is True and isinstance(longest, int):
-        return Ear(rate, longest)
-    window = getattr(extractor, "n_samples", None)
-    return Ear(rate, int(window) if window and processor in _CUT_AT_WINDOW else None)
-
-
-def _without_processor(tokenizer: Any, extractor: Any | None) -> Expansion:
-    """Gemma 4's audio by its formula: its processor needs torchvision for video, hearing needs none of it."""
-    ear = _ear(extractor, "")
-    tokens = [getattr(tokenizer, f"{name}_token", None) for name in ("boa", "audio", "eoa")]
-    if type(extractor).__name__ != "Gemma4AudioFeatureExtractor" or not all(isinstance(token, str) for token in tokens):
-        return Expansion({}, ear)
-    begin, soft, end = (str(token) for token in tokens)
-
-    def measured(samples: int) -> str:
-        return begin + soft * gemma4_audio_tokens(samples, ear) + end
-
-    return Expansion({"audio": Slot(soft, soft, None, measured)}, ear)
-
-
-def gemma4_audio_tokens(samples: int, ear: Ear) -> int:
-    """Soft tokens of a clip under Gemma 4: frames of 20 ms every 10 ms, halved by two convolutions of stride 2."""
-    if ear.longest is not None:
-        samples = min(samples, ear.longest)
-    hop, frame = ear.rate // 100, ear.rate // 50
-    # Half a frame of padding in front; a frame takes one sample more than its length.
-    frames = (samples + frame // 2 - (frame + 1)) // hop + 1
-    for _ in range(2):
-        frames = (frames + 1) // 2
-    return max(frames, 0)
+    return Ear(rate, longest if cuts is True and isinstance(longest, int) else None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lint_dataset.conversations import Conversation, Part
 from lint_dataset.conversations.faults import name_of
 from lint_dataset.faults import Fault
-from lint_dataset.processors import media
+from lint_dataset.media import parts_of
 
 if TYPE_CHECKING:
     from lint_dataset.processors.loading import Processor
@@ -59,6 +60,15 @@ def placeholder_faults(said: list[tuple[int, int, int]], found: list[tuple[int, 
     return faults
 
 
+def uncounted(kind: str, media: int, printed: int, slots: Mapping[str, Any]) -> dict[str, Any]:
+    """Why the media of a kind cannot be matched with what the template printed."""
+    if kind not in slots:
+        why = f"how this processor counts {kind} is not known"
+    else:
+        why = f"the template prints {printed} placeholders for {media}"
+    return {"kind": kind, "media": media, "printed": printed, "why": why}
+
+
 def first_line(error: Exception) -> str:
     """What an exception says, in one line of limited length."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -68,7 +78,7 @@ def first_line(error: Exception) -> str:
 def _media_lost(
     conversation: Conversation, messages: list[dict[str, Any]], plain: str, texts: Texts, processor: Processor
 ) -> list[Fault]:
-    parts = list(media.parts_of(conversation))
+    parts = list(parts_of(conversation))
     slots = processor.expansion.slots
     faults = []
     for kind in dict.fromkeys(part.kind for _, part in parts):

@@ -11,12 +11,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lint_dataset.processors import mistral
-from lint_dataset.processors.expansion import Expansion
+from lint_dataset.processors import expansion, mistral
 from lint_dataset.processors.fingerprint import RENDERING
 from lint_dataset.processors.location import Location, ProcessorUnavailable
+from lint_dataset.processors.settings import Settings
+from lint_dataset.processors.slots import Expansion
 from lint_dataset.processors.spans import common_prefix
 from lint_dataset.usage import UsageError
+
+#: What transformers says where an image processor needs torchvision, which is not there.
+_NO_IMAGES = "Could not load any image processor class"
 
 
 @dataclass(frozen=True)
@@ -157,8 +161,8 @@ class Processor:
 def load(location: Location) -> Processor:
     """Load the processor in a folder: AutoProcessor where it has a processor's configuration, else AutoTokenizer.
 
-    Where the whole processor needs a package that is not installed (torchvision for video), its tokenizer and its
-    feature extractor take its place. Remote code is never run. Raises ``ProcessorUnavailable``, and ``UsageError``
+    Where the whole processor needs a package that is not installed (torchvision for images and video), its tokenizer
+    and its settings take its place. Remote code is never run. Raises ``ProcessorUnavailable``, and ``UsageError``
     where the chat template of the location is none.
     """
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
@@ -179,14 +183,14 @@ def load(location: Location) -> Processor:
         )
     options = {"local_files_only": True, "trust_remote_code": False}
     whole: Any | None = None
-    missing: ImportError | None = None
     try:
         configured = any((folder / name).is_file() for name in ("processor_config.json", "preprocessor_config.json"))
         if configured and not only_tekken:
             try:
                 whole = transformers.AutoProcessor.from_pretrained(folder, **options)
-            except ImportError as error:
-                missing = error
+            except (ImportError, ValueError) as error:
+                if isinstance(error, ValueError) and _NO_IMAGES not in str(error):
+                    raise
         tokenizer = mistral.load(folder) if only_tekken else getattr(whole, "tokenizer", None)
         if tokenizer is None:
             # Some repositories hold an image processor beside a plain tokenizer: AutoProcessor gives either of them.
@@ -204,10 +208,9 @@ def load(location: Location) -> Processor:
             "text",
             "give a folder with its tokenizer.json by --tokenizer FOLDER",
         )
-    extractor = _extractor(folder, options) if missing is not None else None
     if location.chat_template is not None:
         _use_template(location.chat_template, location, tokenizer, whole)
-    processor = Processor(tokenizer, whole, Expansion.of(whole, tokenizer, extractor))
+    processor = Processor(tokenizer, whole, expansion.read(whole, tokenizer, Settings.read(folder)))
     if processor.template and "strftime_now" in processor.template:
         _fix_date(processor.template)
     return processor
@@ -229,16 +232,6 @@ def _use_template(template: str, location: Location, tokenizer: Any, whole: Any 
     for holder in (tokenizer, whole):
         if holder is not None:
             holder.chat_template = template
-
-
-def _extractor(folder: Path, options: dict[str, Any]) -> Any | None:
-    """The feature extractor alone, for a processor that cannot be loaded whole."""
-    import transformers
-
-    try:
-        return transformers.AutoFeatureExtractor.from_pretrained(folder, **options)
-    except Exception:  # it has none, or that too needs what is missing: audio is then said to be uncounted
-        return None
 
 
 def _fix_date(template: str) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lint_dataset.conversations import Conversation
+from lint_dataset.conversations import Conversation, Part
 from lint_dataset.conversations.faults import collapse
 from lint_dataset.faults import Fault
-from lint_dataset.processors import guard, media
+from lint_dataset.media import Library, parts_of
+from lint_dataset.media.picture import look
+from lint_dataset.processors import guard
 from lint_dataset.processors.arguments import arguments
-from lint_dataset.processors.audio import listen
-from lint_dataset.processors.images import look
+from lint_dataset.processors.audio import grouped, listen
 from lint_dataset.processors.prompts import prompt_of
 from lint_dataset.processors.refusals import refusals
 from lint_dataset.processors.spans import common_prefix
+from lint_dataset.processors.speech import answers_of, speech_faults
 from lint_dataset.processors.texts import Texts, locate
 
 if TYPE_CHECKING:
@@ -59,13 +61,17 @@ class Rendered(NamedTuple):
     prompt: str | None = None
 
 
-def render(conversation: Conversation, processor: Processor, folder: str) -> tuple[Rendered | None, list[Fault]]:
+def render(
+    conversation: Conversation, processor: Processor, folder: str, library: Library
+) -> tuple[Rendered | None, list[Fault]]:
     """Render one example as the trainer would. ``folder`` is where its relative media paths start.
 
     Returns None, and the faults that say why, where the processor would refuse the row. Never raises.
     """
     if conversation.text is not None:
         return _plain(conversation, conversation.text, processor), []
+    if type(processor.whole).__name__ == "WhisperProcessor" and conversation.messages:
+        return _labels(conversation, processor, folder, library)
     if processor.template is None:
         return None, [Fault("M112", {})]
     messages = [message.template for message in conversation.messages]
@@ -78,7 +84,7 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
     faults = collapse([*texts.faults, *unsaid, *arguments(conversation, messages, text, processor)])
     if texts.merged:
         faults.append(Fault("M116", {}))
-    expanded = _expand(conversation, text, texts, processor, folder, faults)
+    expanded = _expand(conversation, text, texts, processor, folder, library, faults)
     if expanded is None:
         return None, faults
     longer, moved, found = expanded
@@ -110,6 +116,19 @@ def render(conversation: Conversation, processor: Processor, folder: str) -> tup
     )
 
 
+def _labels(
+    conversation: Conversation, processor: Processor, folder: str, library: Library
+) -> tuple[Rendered, list[Fault]]:
+    """A row under Whisper: no text but the transcript, with the decoder's own markers around it."""
+    faults: list[Fault] = []
+    queues = {
+        kind: [(n, part) for n, part in parts_of(conversation) if part.kind == kind] for kind in ("audio", "image")
+    }
+    _sizes(conversation, queues, processor, folder, library, faults)
+    text = "".join(message.text for message in conversation.messages if message.role in ("assistant", "model"))
+    return Rendered(text, True, [Turn("text", 0, len(text), len(text), None)], [0], [], [], None), faults
+
+
 def _plain(conversation: Conversation, text: str, processor: Processor) -> Rendered:
     """A row that is one text: the trainer ends it with the end-of-sequence token unless it ends so already."""
     end = len(text)
@@ -132,7 +151,13 @@ def _plain(conversation: Conversation, text: str, processor: Processor) -> Rende
 
 
 def _expand(
-    conversation: Conversation, text: str, texts: Texts, processor: Processor, folder: str, faults: list[Fault]
+    conversation: Conversation,
+    text: str,
+    texts: Texts,
+    processor: Processor,
+    folder: str,
+    library: Library,
+    faults: list[Fault],
 ) -> tuple[str, Any, list[Medium]] | None:
     """Put the soft tokens of each medium where the template printed its placeholder.
 
@@ -140,56 +165,83 @@ def _expand(
     the processor would refuse the row or its count is not known. Adds to ``faults``.
     """
     slots = processor.expansion.slots
-    parts = [(number, part) for number, part in media.parts_of(conversation) if (number, part) not in texts.lost_media]
+    parts = [(number, part) for number, part in parts_of(conversation) if (number, part) not in texts.lost_media]
     placeholders = {slot.placeholder: kind for kind, slot in slots.items()}
     found = guard.occurrences(text, placeholders)
     in_text = collapse(guard.placeholder_faults(texts.said, found))
     faults += in_text
     queues = {kind: [(n, part) for n, part in parts if part.kind == kind] for kind in ("audio", "image", "video")}
-    uncounted = [kind for kind, queue in queues.items() if len(queue) != sum(k == kind for _, _, k in found)]
+    printed = {kind: sum(k == kind for _, _, k in found) for kind in queues}
+    sizes, seconds = _sizes(conversation, queues, processor, folder, library, faults)
     if in_text:
         return None
-    if uncounted:
-        faults += [Fault("A008", {"kind": kind, "media": len(queues[kind])}) for kind in uncounted]
+    if uncounted := [kind for kind, queue in queues.items() if len(queue) != printed[kind]]:
+        faults += [Fault("A008", guard.uncounted(kind, len(queues[kind]), printed[kind], slots)) for kind in uncounted]
         return None
+    longest = {kind: max((size for size in own if size is not None), default=None) for kind, own in sizes.items()}
     pieces: list[str] = []
     ends, gains = [], [0]
     result: list[Medium] = []
     last = length = 0
-    refused = False
-    clips = 0
+    reasons: dict[str, str] = {}
+    taken = dict.fromkeys(queues, 0)
     for start, end, kind in found:
-        message, part = queues[kind].pop(0)
-        slot = slots[kind]
-        size: Any
-        if kind == "audio":
-            clips += 1
-            clip = listen(part.source, folder, processor.expansion.ear, {"message": message, "clip": clips})
-            faults += clip.faults
-            size, seconds = clip.samples, clip.seconds
-        else:
-            place = {"message": message}
-            picture = look(part.source, folder, place)
-            faults += picture.faults
-            size, seconds = picture.size, None
-        replacement = slot.replacement(size)
+        at = taken[kind]
+        taken[kind] += 1
+        slot, size = slots[kind], sizes[kind][at]
+        try:
+            replacement = slot.replacement(size, longest[kind])
+        except Exception as error:  # the processor refuses this size, in its own way
+            replacement, size = None, None
+            reasons[kind] = guard.first_line(error)
         if replacement is None:
             if size is not None:
-                faults.append(Fault("A008", {"kind": kind, "media": 1}))
-            refused = True
+                reasons.setdefault(kind, "its processor has no count that is known here")
+            elif kind not in reasons:
+                reasons[kind] = ""
             continue
         pieces += [text[last:start], replacement]
         length += start - last
         first, behind = replacement.find(slot.soft), replacement.rfind(slot.soft) + len(slot.soft)
-        result.append(Medium(kind, length + max(first, 0), length + max(behind, 0), seconds, message))
+        span = (length + max(first, 0), length + max(behind, 0))
+        result.append(Medium(kind, *span, seconds[kind][at], queues[kind][at][0]))
         length += len(replacement)
         ends.append(end)
         gains.append(length - end)
         last = end
-    if refused:
+    if reasons:
+        # Where there is no size, its own fault says why.
+        faults += [Fault("A008", {"kind": kind, "media": 1, "why": why}) for kind, why in reasons.items() if why]
         return None
     pieces.append(text[last:])
     return "".join(pieces), lambda place: place + gains[bisect_right(ends, place)], result
+
+
+def _sizes(
+    conversation: Conversation,
+    queues: dict[str, list[tuple[int, Part]]],
+    processor: Processor,
+    folder: str,
+    library: Library,
+    faults: list[Fault],
+) -> tuple[dict[str, list[Any]], dict[str, list[float | None]]]:
+    """The size of each medium, and the seconds that are heard of it, by kind. Adds to ``faults``."""
+    sizes: dict[str, list[Any]] = {kind: [None] * len(queue) for kind, queue in queues.items()}
+    seconds: dict[str, list[float | None]] = {kind: [None] * len(queue) for kind, queue in queues.items()}
+    answers = answers_of(conversation)
+    heard: list[Fault] = []
+    ear = processor.expansion.ear
+    for at, (message, part) in enumerate(queues["audio"]):
+        place = {"message": message, "clip": at + 1}
+        clip = listen(part.source, folder, ear, place, answers.get(message, 0), library)
+        sizes["audio"][at], seconds["audio"][at] = clip.samples, clip.seconds
+        heard += clip.faults
+    faults += grouped([*heard, *speech_faults(conversation, folder, library)])
+    for at, (message, part) in enumerate(queues["image"]):
+        picture = look(part.source, folder, {"message": message})
+        faults += picture.faults
+        sizes["image"][at] = picture.size
+    return sizes, seconds
 
 
 def _with_media(number: int, turn: Turn, found: list[Medium]) -> Turn:

@@ -145,7 +145,8 @@ def _parts(parts: Mapping[str, int]) -> str:
 def _fits(fits: Fits, about: str) -> str:
     if fits.tokens is None:
         return "no length fits this budget for certain: choose another method, a smaller model or a larger budget"
-    audio = f" beside {_count(fits.clips, 'clip')} of up to {fits.seconds:.1f} s" if fits.clips else ""
+    length = f"up to {fits.seconds:.1f} s" if fits.seconds else "unknown length, taken as 30 s"
+    audio = f" beside {_count(fits.clips, 'clip')} of {length}" if fits.clips else ""
     would = _would(fits, about)
     return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}"
 

@@ -23,7 +23,8 @@ def _step(judged: Judged, row: int) -> str:
     mine = (media.row == row) & media.audio
     if mine.any():
         clips, longest = int(mine.sum()), float(np.nanmax(np.append(media.seconds[mine], 0.0)))
-        tokens += f" with {clips} clip{'s' if clips > 1 else ''} of up to {longest:.1f} s"
+        length = f"up to {longest:.1f} s" if longest else "unknown length, taken as 30 s"
+        tokens += f" with {clips} clip{'s' if clips > 1 else ''} of {length}"
     if judged.plan.batch_size > 1:
         return f"a batch of {judged.plan.batch_size} x {tokens} needs"
     return f"{tokens} need"

@@ -69,14 +69,14 @@ CODES = {"M101", "M102", "M104", "M105", "M107", "M110", "M113", "M116"}
 
 
 def processor_with(base: Processor, template: str) -> Processor:
-    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors import expansion
 
     tokenizer = copy.copy(base.tokenizer)
     tokenizer.chat_template = template
     if tokenizer.bos_token is None:
         # Most templates print it, and one that is not in the vocabulary is as good as any.
         tokenizer.bos_token = "<bos>"
-    return Processor(tokenizer, None, Expansion.of(None, tokenizer, None))
+    return Processor(tokenizer, None, expansion.read(None, tokenizer))
 
 
 def direct(processor: Processor, messages: Messages) -> str | None:

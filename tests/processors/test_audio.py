@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import builtins
-import math
 import wave
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lint_dataset.processors.audio import Ear, listen
-from lint_dataset.processors.expansion import gemma4_audio_tokens
+from lint_dataset.processors.audio import listen
+from lint_dataset.processors.slots import Ear
 from tests.processors.exact import measured
 
 SOFT, BEGIN, END = 262273, 256000, 262272
@@ -172,15 +171,3 @@ def test_an_address_is_never_fetched_and_still_counted(gemma3n, monkeypatch: pyt
     assert found["codes"] == ["A005"]
     assert found["tokens"] == len(ids)
     assert [medium["seconds"] for medium in found["media"]] == [None]
-
-
-@pytest.mark.parametrize("samples", [samples for samples in LENGTHS if samples >= 400])
-def test_gemma_4_by_formula(samples: int) -> None:
-    """The formula is used where Gemma 4's processor cannot be loaded; its feature extractor is the judge."""
-    transformers = pytest.importorskip("transformers")
-    if not hasattr(transformers, "Gemma4AudioFeatureExtractor"):
-        pytest.skip("this transformers has no Gemma 4")
-    extractor = transformers.Gemma4AudioFeatureExtractor()
-    heard = extractor([np.zeros(samples, np.float32)], return_tensors="np")["input_features_mask"][0]
-    frames = int(np.asarray(heard).sum())
-    assert gemma4_audio_tokens(samples, Ear(16000, 480_000)) == math.ceil(math.ceil(frames / 2) / 2)

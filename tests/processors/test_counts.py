@@ -167,12 +167,12 @@ def test_a_processor_begins_a_sequence_that_its_template_does_not_begin(gemma3n)
     """Unlike a tokenizer, it adds the token by itself; every span moves with it."""
     import copy
 
-    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors import expansion
     from lint_dataset.processors.loading import Processor
 
     whole = copy.copy(gemma3n.whole)
     whole.chat_template = gemma3n.template.replace("{{- bos_token -}}", "")
-    processor = Processor(gemma3n.tokenizer, whole, Expansion.of(whole, gemma3n.tokenizer, None))
+    processor = Processor(gemma3n.tokenizer, whole, expansion.read(whole, gemma3n.tokenizer))
     messages = chat("hi", "hello")
     (row,) = measured(processor, [{"messages": messages}])
     ids = ids_of(processor, messages)
@@ -256,12 +256,12 @@ def test_what_a_template_leaves_out_is_asked_with_the_variables_of_a_row(with_te
 def test_a_multimodal_processor_knows_the_variables_of_a_row(gemma3n) -> None:
     import copy
 
-    from lint_dataset.processors.expansion import Expansion
+    from lint_dataset.processors import expansion
     from lint_dataset.processors.loading import Processor
 
     whole = copy.copy(gemma3n.whole)
     whole.chat_template = gemma3n.template + "{{- mood if mood is defined }}"
-    processor = Processor(gemma3n.tokenizer, whole, Expansion.of(whole, gemma3n.tokenizer, None))
+    processor = Processor(gemma3n.tokenizer, whole, expansion.read(whole, gemma3n.tokenizer))
     (found,) = measured(processor, [{"messages": chat("hi", "hello"), "chat_template_kwargs": {"mood": "glad"}}])
     ids = ids_of(gemma3n, chat("hi", "hello"))
     glad = gemma3n.tokenizer("glad", add_special_tokens=False)["input_ids"]

@@ -1,0 +1,214 @@
+"""Our counts of clips and images held against the real processors, as the tables of docs/audio.md.
+
+    python -m tests.processors.prove [--record] [MODEL …]
+
+Needs torch, torchvision, torchaudio, num2words and mistral-common. ``--record`` keeps what the processors counted in
+``tests/data/media_counts.json``, which the tests hold the formulas against where these packages are not.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.processors import real
+
+RECORD = Path(__file__).parent.parent / "data" / "media_counts.json"
+RATES = (8000, 16000, 44100)
+#: Samples at 16 kHz: around every edge that a formula has, then longer ones, up to past 30 s.
+LENGTHS = sorted({
+    1, 2, 80, 159, 160, 161, 200, 201, 257, 319, 320, 321, 399, 400, 401, 480, 512, 513, 639, 640, 641, 799, 960, 1119,
+    1279, 1280, 1281, 1600, 1601, 2399, 2400, 7999, 8000, 15999, 16000, 16001, 16159, 31999, 80000, 123_457, 240_000,
+    479_839, 479_999, 480_000, 480_001, 480_160, 500_000, 960_001,
+})  # fmt: skip
+#: What takes a second a clip, since every clip is padded to minutes, or cut into windows.
+SLOW = (
+    "Qwen2.5-Omni",
+    "Qwen3-Omni",
+    "Qwen2-Audio",
+    "Audio Flamingo 3",
+    "GLM-ASR",
+    "Phi-4-multimodal",
+    "Granite speech",
+)
+#: Lengths past the windows of the models that hear for minutes.
+LONG = {"Qwen2.5-Omni": (4_799_999, 4_800_000, 4_900_000), "Audio Flamingo 3": (9_599_999, 9_600_000, 9_700_000),
+        "GLM-ASR": (10_079_999, 10_080_001, 10_200_000)}  # fmt: skip
+SIZES = [
+    (height, width)
+    for height in (1, 13, 28, 100, 224, 336, 337, 500, 672, 1000, 1540, 3400)
+    for width in (14, 29, 224, 511, 777, 1024, 4000)
+]
+
+
+def _declare_operators() -> None:
+    """A torchvision built for CUDA beside a torch without: what it looks up at import is declared."""
+    import torch
+
+    library = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    globals()["_library"] = library
+
+
+def soft_of(whole: Any, kind: str) -> str:
+    """The token whose embedding the encoder replaces."""
+    if kind == "image" and type(whole).__name__ == "Llama4Processor":
+        return "<|patch|>"
+    return str(getattr(whole, f"{kind}_token"))
+
+
+def placeholder_of(whole: Any, kind: str) -> str:
+    if type(whole).__name__ == "Gemma3Processor":
+        return str(whole.boi_token)
+    return str(getattr(whole, f"{kind}_token"))
+
+
+def counted(whole: Any, kind: str, media: Any) -> int | None:
+    """How many tokens the processor makes of one medium, markers included; None where it refuses it."""
+    text = placeholder_of(whole, kind)
+    try:
+        given = {"audio": [media]} if kind == "audio" else {"images": [media]}
+        ids = whole(text=[text], **given)["input_ids"]
+    except Exception:  # whatever it raises, it would raise in training
+        return None
+    return len(ids[0])
+
+
+def ours(whole: Any, expansion: Any, kind: str, size: Any) -> int | None:
+    try:
+        text = expansion.slots[kind].replacement(size)
+    except ValueError:
+        return None
+    return None if text is None else len(whole.tokenizer(text)["input_ids"])
+
+
+def hear(name: str, folder: Path) -> dict[str, Any]:
+    """Every length at every rate, mono and stereo, through files."""
+    import soundfile
+    from transformers.audio_utils import load_audio
+
+    from lint_dataset.processors import expansion
+    from lint_dataset.processors.audio import listen
+    from lint_dataset.processors.settings import Settings
+
+    whole = real.HEAR[name](name)
+    whole.save_pretrained(folder / "processor")
+    read = expansion.read(None, whole.tokenizer, Settings.read(folder / "processor"))
+    found: dict[str, Any] = {"clips": 0, "refused": 0, "mismatches": [], "real_s": 0.0, "our_s": 0.0, "counts": {}}
+    noise = np.random.default_rng(1)
+    for number, length in enumerate((*LENGTHS, *LONG.get(name, ()))):
+        ways = [(rate, channels) for rate in RATES for channels in (1, 2)]
+        if length > 1_000_000:
+            ways = [(16000, 1)]
+        elif name in SLOW:
+            # Every length at 16 kHz, and at one of the other rates, in turn mono and stereo.
+            ways = [(16000, 1 + number % 2), ((8000, 44100)[number // 2 % 2], 1 + (number + 1) % 2)]
+        for rate, channels in ways:
+            path = folder / "clip.wav"
+            frames = max(1, length * rate // 16000)
+            soundfile.write(path, noise.standard_normal((frames, channels)).astype(np.float32) / 9, rate)
+            start = time.perf_counter()
+            samples = load_audio(str(path), sampling_rate=16000)
+            theirs = counted(whole, "audio", samples)
+            middle = time.perf_counter()
+            clip = listen("clip.wav", str(folder), read.ear, {})
+            own = ours(whole, read, "audio", clip.samples)
+            found["real_s"] += middle - start
+            found["our_s"] += time.perf_counter() - middle
+            found["clips"] += 1
+            found["refused"] += theirs is None
+            too_short = clip.samples is None or clip.samples < read.ear.shortest
+            if (theirs is None and not too_short) or (theirs is not None and theirs != own):
+                found["mismatches"].append([length, rate, channels, theirs, own])
+            if rate == 16000:
+                found["counts"][str(len(samples))] = theirs
+    found["settings"] = json.loads((folder / "processor" / "processor_config.json").read_text())
+    return found
+
+
+def see(name: str, folder: Path) -> dict[str, Any]:
+    """Every size of image. With a formula, and as the loaded processor is asked."""
+    from PIL import Image
+
+    from lint_dataset.processors import expansion
+    from lint_dataset.processors.settings import Settings
+
+    whole = real.SEE[name](name)
+    whole.save_pretrained(folder / "processor")
+    settings = Settings.read(folder / "processor")
+    reads = [expansion.read(whole, whole.tokenizer, None)]
+    if "image" in expansion.read(None, whole.tokenizer, settings).slots:
+        reads.append(expansion.read(None, whole.tokenizer, settings))
+    found: dict[str, Any] = {"images": 0, "refused": 0, "mismatches": [], "real_s": 0.0, "our_s": 0.0, "counts": {}}
+    found["formula"] = len(reads) > 1
+    for size in SIZES:
+        image = Image.new("RGB", (size[1], size[0]), (90, 120, 40))
+        start = time.perf_counter()
+        theirs = counted(whole, "image", image)
+        middle = time.perf_counter()
+        found["real_s"] += middle - start
+        own = ours(whole, reads[-1], "image", size)
+        found["our_s"] += time.perf_counter() - middle
+        both = {own} if len(reads) == 1 else {own, _asked(whole, reads[0], size)}
+        found["images"] += 1
+        found["refused"] += theirs is None
+        if both != {theirs}:
+            found["mismatches"].append([*size, theirs, *both])
+        found["counts"][f"{size[0]}x{size[1]}"] = theirs
+    found["settings"] = json.loads((folder / "processor" / "processor_config.json").read_text())
+    return found
+
+
+def _asked(whole: Any, expansion: Any, size: Any) -> int | None:
+    try:
+        return ours(whole, expansion, "image", size)
+    except Exception:  # it refuses the image
+        return None
+
+
+def main(arguments: list[str]) -> None:
+    _declare_operators()
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    record = "--record" in arguments
+    chosen = [name for name in arguments if not name.startswith("--")]
+    known: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {"audio": {}, "images": {}}
+    for kind, models, prove in (("audio", real.HEAR, hear), ("images", real.SEE, see)):
+        print(f"\n| model | {kind} | refused | mismatches | processor | ours |\n|---|---|---|---|---|---|")
+        for name in models:
+            if chosen and name not in chosen:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                found = prove(name, Path(folder))
+            number = found["clips"] if kind == "audio" else found["images"]
+            times = [1000 * found[key] / number for key in ("real_s", "our_s")]
+            wrong = len(found["mismatches"])
+            line = f"| {name} | {number} | {found['refused']} | {wrong} | {times[0]:.1f} ms | {times[1]:.2f} ms |"
+            print(line, flush=True)
+            for mismatch in found["mismatches"][:6]:
+                print("   ", mismatch, file=sys.stderr)
+            known[kind][name] = {"settings": found["settings"], "counts": found["counts"], "mismatches": wrong}
+            packages = ("transformers", "torch", "torchvision", "torchaudio", "soundfile", "soxr", "pillow")
+            known["versions"] = {name: _version(name) for name in packages}
+            if record:
+                RECORD.write_text(json.dumps(known, sort_keys=True, separators=(",", ":")) + "\n")
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
