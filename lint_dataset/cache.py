@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from lint_dataset import measurements
 
@@ -51,12 +52,13 @@ class Cache:
         self.path = folder_of(folder) / _FILE
         self._say = say or (lambda line: print(line, file=sys.stderr))
         self._connection: sqlite3.Connection | None = None
+        self._writable = True
         try:
             self._connection = self._open()
         except sqlite3.DatabaseError as error:
             self._recover(error)
         except OSError as error:
-            self._give_up(error)
+            self._only_read(error)
 
     def __enter__(self) -> Cache:
         return self
@@ -139,7 +141,7 @@ class Cache:
             return []
 
     def _write(self, statement: str, rows: list[tuple[Any, ...]]) -> None:
-        if self._connection is None or not rows:
+        if self._connection is None or not self._writable or not rows:
             return
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -152,7 +154,7 @@ class Cache:
         """Set a broken file aside and begin a new one; do without where the file is only out of reach."""
         self.close()
         if isinstance(error, sqlite3.OperationalError):
-            self._give_up(error)
+            self._only_read(error)
             return
         aside = self.path.with_suffix(f".broken-{os.getpid()}-{threading.get_ident()}")
         try:
@@ -164,6 +166,22 @@ class Cache:
             self._give_up(again)
             return
         self._say(f"lint-dataset: the cache {self.path} was broken ({error}); it is set aside as {aside.name}")
+
+    def _only_read(self, error: Exception) -> None:
+        """Use what is remembered where nothing can be written: in a folder that others share, on a read-only disk."""
+        try:
+            if not self._writable or "locked" in str(error):  # Others are writing: what is read would be half of it.
+                raise error
+            self._writable = False
+            # Immutable: where not even the lock files can be made, nobody writes.
+            address = f"file:{quote(str(self.path))}?mode=ro&immutable=1"
+            self._connection = sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, uri=True)
+            self._connection.execute("SELECT row, media, measurement FROM measured LIMIT 1").fetchall()
+        except (sqlite3.Error, OSError):
+            self.close()
+            self._give_up(error)
+            return
+        self._say(f"lint-dataset: the cache {self.path} cannot be written ({error}); what is in it is used")
 
     def _give_up(self, error: Exception) -> None:
         self._say(f"lint-dataset: the cache {self.path} cannot be used ({error}); everything is measured anew")

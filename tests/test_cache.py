@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,6 +128,34 @@ def test_does_without_where_it_cannot_write(tmp_path: Path) -> None:
         assert cache.get([b"key"]) == {}
         assert cache.digest_of(tmp_path / "file") == hash_file(tmp_path / "file")
     assert len(said) == 1
+    assert "cannot be used" in said[0]
+
+
+def test_a_cache_that_cannot_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cache(tmp_path) as cache:
+        cache.put([(b"key", Entry("", "1"))])
+    connect = sqlite3.connect
+
+    def read_only(path: Any, **options: Any) -> sqlite3.Connection:
+        """As on a read-only disk, which a test that runs as root cannot have."""
+        if not options.get("uri"):
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+        return connect(path, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    said: list[str] = []
+    with Cache(tmp_path, say=said.append) as cache:
+        assert cache.get([b"key"]) == {b"key": [Entry("", "1")]}
+        cache.put([(b"other", Entry("", "2"))])
+        assert cache.get([b"other"]) == {}
+        assert cache.digest_of(tmp_path / cache.path.name) == hash_file(tmp_path / cache.path.name)
+    assert len(said) == 1
+    assert "cannot be written" in said[0]
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    said.clear()
+    with Cache(tmp_path / "none", say=said.append) as cache:
+        assert cache.get([b"key"]) == {}
     assert "cannot be used" in said[0]
 
 

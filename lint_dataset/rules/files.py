@@ -168,6 +168,17 @@ fault_rule(
     ),
 )
 
+fault_rule(
+    "J025",
+    "own-output",
+    "note",
+    what="The file is something that lint-dataset itself wrote: a report, measurements, a baseline, rejected codes.",
+    why="It lies in a folder that is checked and holds no examples, so it was passed over.",
+    remedy="Nothing has to be done; write reports outside of the folder that is checked.",
+    example="lint-dataset . --output-format jsonl --output report.jsonl, and then lint-dataset . again",
+    message=lambda data: f"this is no dataset but lint-dataset's own output ({data['holds']}): it was passed over",
+)
+
 _DAMAGE = {
     "cut": ("the compressed file ends too early", "Compress or download it again: it was cut off."),
     "corrupt": ("the compressed file is damaged", "Compress or download it again."),

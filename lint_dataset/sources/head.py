@@ -29,6 +29,17 @@ _FOREIGN = (
 )
 #: Keys of the objects in a list that is part of a row: messages, tools, media.
 _OF_A_ROW = {"role", "from", "type", "function", "bytes", "path"}
+#: How what this program itself writes begins: its reports, measurements, baselines and codes of rejected lines.
+_OWN = re.compile(
+    rb"""
+    (?P<report>\{\s*"version":\ \d+,\s*(?:"tool":\ \{\s*"name":\ "lint-dataset"|"code":\ "[A-Z]\d{3}",\ "severity"))
+    |(?P<ladder>\{"version":\ \d+,\ "tokens":\ \d+,\ "peak_bytes")
+    |(?P<baseline>\{\s*"version":\ \d+,\s*"kind":\ "lint-dataset\ )
+    |(?P<codes>\{"version":\ \d+,\ "path":\ "(?:[^"\\]|\\.)*",\ "line":\ \d+,\ "codes":\ \[)
+    |(?P<measurements>\{"path":\ "(?:[^"\\]|\\.)*",\ "line":\ \d+,\ "block":\ (?:\d+|null),\ "hash":\ "[0-9a-f]{64}")
+    """,
+    re.VERBOSE,
+)
 #: Enough of a text to see that it is a table, what parts its columns, and what names they have.
 _GLANCE = 2**16
 _DELIMITERS = {",": "csv", "\t": "tsv", ";": "csv ;"}
@@ -54,6 +65,8 @@ def not_text(head: bytes, *, complete: bool) -> Fault | None:
     fault = not_data(head)
     if fault is not None:
         return fault
+    if (own := _OWN.match(head)) is not None:
+        return Fault("J025", {"holds": next(name for name, text in own.groupdict().items() if text)})
     for first, name in _FOREIGN:
         if head.startswith(first):
             return Fault("J005", {"looks_like": name})

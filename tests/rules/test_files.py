@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +57,42 @@ def test_one_finding_that_says_where_and_what_to_do(
     assert (finding.code, finding.severity, finding.line) == (code, severity, line)
     assert message in finding.message
     assert remedy in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "called"), [(",", "this is CSV (columns prompt, completion)"), ("\t", "TSV"), (";", "semicolons")]
+)
+def test_a_table_of_text_is_named_and_the_command_converts_it(tmp_path: Path, delimiter: str, called: str) -> None:
+    rows = [{"prompt": "a, b; c\td", "completion": 'say "hi"\nthere'}, {"prompt": "é" * 200_000, "completion": "x"}]
+    page = io.StringIO()
+    writer = csv.DictWriter(page, ["prompt", "completion"], delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    (finding,) = find(tmp_path, page.getvalue().encode())
+    assert (finding.code, finding.line) == ("J007", 1)
+    assert called in finding.message
+    command = finding.remedy.partition(": ")[2].replace("python3", sys.executable).replace("FILE", "train.jsonl")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    written = (tmp_path / "train.jsonl.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in written] == rows
+
+
+def test_the_commands_of_the_remedies_do_what_they_say(tmp_path: Path) -> None:
+    for content, code, after in (
+        (b"\xef\xbb\xbf" + GOOD, "J004", GOOD),
+        (GOOD + b" \t\r\n\n" + GOOD, "J008", GOOD + GOOD),
+        (GOOD.replace(b"\n", b"\r\n"), "J006", GOOD),
+    ):
+        finding = next(found for found in find(tmp_path, content) if found.code == code)
+        command = re.search(r"(tail|LC_ALL|tr) .*FILE > FILE.jsonl|LC_ALL=.*FILE.jsonl", finding.remedy)
+        assert command is not None
+        subprocess.run(["bash", "-c", command[0].replace("FILE", "train.jsonl")], cwd=tmp_path, check=True)
+        assert (tmp_path / "train.jsonl.jsonl").read_bytes() == after
+
+
+@pytest.mark.parametrize("content", [b"not, json\n{}\n{}\n", b"a,b\n", b"hello there, you\nand more\nof it\n"])
+def test_broken_lines_are_no_table(tmp_path: Path, content: bytes) -> None:
+    assert "J007" not in {finding.code for finding in find(tmp_path, content)}
 
 
 def test_a_missing_file_is_a_finding(tmp_path: Path) -> None:
