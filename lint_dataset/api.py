@@ -28,6 +28,7 @@ from lint_dataset.rows import Rows
 from lint_dataset.rules import Judged, selected
 from lint_dataset.sources import RawExample
 from lint_dataset.summary import summarise
+from lint_dataset.towers import untraced
 from lint_dataset.unused import unused
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def lint(
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     template = template_of(location) if location is not None else None
     judged = look(table, plan, memory, estimates is not None, template)
+    unjudged += untraced(judged.rows, plan, memory)
     findings = find(judged, codes)
     if estimates is not None and problem is not None:
         asked = memory if plan.budget is not None else None

@@ -14,7 +14,7 @@ _NOT_GIVEN = ("assumed", "not given")
 def unused(plan: Plan) -> list[str]:
     """A sentence for each kind of setting that was given and has no effect under the rest of the plan."""
     said = []
-    adapters = _given(plan, "lora_rank", "lora_targets")
+    adapters = _given(plan, "lora_rank", "lora_targets", "dora", "modules_to_save")
     if plan.method == "full" and adapters:
         said.append(f"{adapters} without effect: --method full trains no adapters")
     side = _given(plan, "truncation_side")

@@ -91,6 +91,11 @@ class StepMemory:
             programs = tuple(accumulating(program) for program in programs)
         return cls(plan, recipe, programs)
 
+    @property
+    def hears(self) -> bool:
+        """Whether audio clips are inputs of the plan's step programs."""
+        return any(program.bounds.get("clips", (0, None))[1] != 0 for program in self.curve.programs)
+
     def rows(self, tokens: ArrayLike, supervised: ArrayLike, clips: ArrayLike = 0, seconds: ArrayLike = 0.0) -> Table:
         """The variables of the steps of some examples: see ``curve.table``.
 
