@@ -81,7 +81,7 @@ _registry: dict[str, Rule] = {}
 #: What concerns a file as a whole, though it is told at the first line that shows it.
 ABOUT_FILES = frozenset(
     {f"J{number:03}" for number in (1, 2, 3, 4, 5, 6, 7, 16, 19, 20, 21, 22, 23, 25, 32)}
-    | {"S006", "S007", "S012", "S015"}
+    | {"S006", "S007", "S012", "S015", "M116"}
 )
 
 
