@@ -236,7 +236,8 @@ class StepMemory:
 
     def _plain(self) -> Reading:
         return Reading(
-            evidence.band(self.recipe, self.plan.batch_size), self.device.context - self.device.least_context
+            evidence.band(self.recipe, self.plan.batch_size, self.plan.optimizer),
+            self.device.context - self.device.least_context,
         )
 
     def _calibrated(self, text: str) -> Calibrated:
@@ -260,7 +261,11 @@ class StepMemory:
         if abs(off) > 25:
             basis += ". That far off, the run may not have been this plan: compare it with --show-plan"
         return Calibrated(
-            evidence.calibrated(self.recipe, self.plan.batch_size, basis), 0, fixed, predicted, measured.size
+            evidence.calibrated(self.recipe, self.plan.batch_size, basis, self.plan.optimizer),
+            0,
+            fixed,
+            predicted,
+            measured.size,
         )
 
     def _inside(self, budget: int) -> int:

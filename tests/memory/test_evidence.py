@@ -18,8 +18,17 @@ def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> N
         assert min(band.above, band.below) >= 0.01
 
 
-@pytest.mark.parametrize("changes", [{"device": "mps"}, {"loss": "chunked"}, {"model": "gemma-3n-E2B"}])
-def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"device": "mps"},
+        {"loss": "chunked"},
+        {"model": "gemma-3n-E2B"},
+        {"dora": True},
+        {"modules_to_save": "lm_head"},
+    ],
+)
+def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, object]) -> None:
     measured = evidence.band(RECIPE, 2)
     band = evidence.band(dataclasses.replace(RECIPE, **changes), 2)  # type: ignore[arg-type]
     assert "not yet measured" in band.basis
@@ -35,3 +44,11 @@ def test_one_example_without_checkpointing_runs_unmasked_which_nobody_measured()
     """The measured runs kept a mask: without checkpointing that is another attention kernel."""
     assert "not yet measured" in evidence.band(RECIPE, 1).basis
     assert "not yet measured" not in evidence.band(dataclasses.replace(RECIPE, gradient_checkpointing=True), 1).basis
+
+
+def test_states_of_other_optimizers_were_not_measured_where_they_weigh() -> None:
+    """With LoRA they are a part of a percent."""
+    full = dataclasses.replace(RECIPE, method="full")
+    assert "not yet measured" in evidence.band(full, 2, "adamw-8bit").basis
+    assert "not yet measured" not in evidence.band(full, 2, "adamw").basis
+    assert "not yet measured" not in evidence.band(RECIPE, 2, "adamw-8bit").basis
