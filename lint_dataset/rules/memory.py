@@ -12,13 +12,17 @@ from lint_dataset.rules import Finding, Judged, rule
 
 if TYPE_CHECKING:
     from lint_dataset.memory import Verdicts
+    from lint_dataset.rows import Bools
 
 _EXAMPLE = '{"messages": [{"role": "user", "content": "… 40,000 characters …"}, …]}'
 
 
 def _step(judged: Judged, row: int) -> str:
     """The step that a row stands for: ``2,310 tokens need``, ``a batch of 4 x 2,310 tokens needs``."""
-    tokens = f"{judged.figure(int(judged.reach.tokens[row]))} tokens"
+    if judged.plan.packing != "none":
+        # All packed steps are alike, whichever rows they hold.
+        return f"every packed step of {judged.plan.batch_size} x {judged.plan.max_length:,} tokens needs"
+    tokens = f"{judged.figure(int(judged.reach.step[row]))} tokens"
     media = judged.rows.media
     mine = (media.row == row) & media.audio
     if mine.any():
@@ -30,17 +34,25 @@ def _step(judged: Judged, row: int) -> str:
     return f"{tokens} need"
 
 
+def _rows(judged: Judged, hit: Bools) -> list[int]:
+    """The rows to report: every one that is hit, or, of a packed data set, the first for all."""
+    rows: list[int] = np.flatnonzero(hit).tolist()
+    return rows[:1] if judged.plan.packing != "none" else rows
+
+
 def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
     """The finding of one row, with the numbers and what would fit."""
     peak, fits = int(memory.peak[row]), memory.longest_that_fits
     advice = "No length fits this plan for certain: choose another method, a smaller model or a larger budget."
-    if fits is not None:
+    if fits is not None and judged.plan.packing != "none":
+        advice = f"Pack to a max_length of {fits:,} or less, the longest step that fits."
+    elif fits is not None:
         audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
         advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."
     if judged.plan.batch_size > 1:
         advice += f" Or take a smaller batch than {judged.plan.batch_size}."
     data = {
-        "tokens": int(judged.reach.tokens[row]),
+        "tokens": int(judged.reach.step[row]),
         "batch_size": judged.plan.batch_size,
         "peak_bytes": peak,
         "budget_bytes": budget,
@@ -66,7 +78,7 @@ def out_of_memory(judged: Judged) -> Iterator[Finding]:
     memory, budget = judged.memory, judged.plan.budget
     if memory is None or budget is None:
         return
-    for row in np.flatnonzero(memory.low > budget).tolist():
+    for row in _rows(judged, memory.low > budget):
         peak = int(memory.peak[row])
         message = (
             f"{_step(judged, row)} {judged.figure(format_bytes(peak))}, "
@@ -89,7 +101,7 @@ def may_run_out(judged: Judged) -> Iterator[Finding]:
     memory, budget = judged.memory, judged.plan.budget
     if memory is None or budget is None:
         return
-    for row in np.flatnonzero((memory.low <= budget) & (memory.high > budget)).tolist():
+    for row in _rows(judged, (memory.low <= budget) & (memory.high > budget)):
         low, high = (judged.figure(format_bytes(int(end[row]))) for end in (memory.low, memory.high))
         message = (
             f"{_step(judged, row)} between {low} and {high} ({memory.basis}): "

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from lint_dataset.judge import judge, look
 from lint_dataset.measurements import schema
+from lint_dataset.memory import Verdicts
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan, PlanError
 from lint_dataset.reach.training_templates import KNOWN, is_known
@@ -210,3 +213,31 @@ def test_a_release_keeps_its_own_defaults_and_goes_with_its_trainer() -> None:
     other = plan.but(trainer="hf")
     assert (other.trainer_release, other.packing) == (None, "none")
     assert plan.but(max_length=9).packing == "bfd"
+
+
+def remembered(looked: Judged, peak: int, fits: int | None) -> Judged:
+    """The same rows with a peak of so many bytes each, and the longest step that fits."""
+    rows = len(looked.rows)
+    band = {"peak": np.full(rows, peak), "low": np.full(rows, peak), "high": np.full(rows, peak)}
+    return dataclasses.replace(
+        looked, memory=Verdicts(**band, replayed=np.ones(rows, np.bool_), basis="made", longest_that_fits=fits)
+    )
+
+
+def test_a_packed_data_set_is_out_of_memory_once() -> None:
+    packed = judged(SHORT, LONG, SHORT, max_length=150, packing="bfd", batch_size=8, budget=10**9)
+    (finding,) = judge(remembered(packed, 3 * 10**9, 40), ["O001"])
+    assert finding.line == 1
+    assert finding.message.startswith("every packed step of 8 x 150 tokens needs 3.0 GB")
+    plain = judged(SHORT, LONG, SHORT, max_length=150, budget=10**9)
+    assert len(judge(remembered(plain, 3 * 10**9, 40), ["O001"])) == 3
+
+
+@pytest.mark.parametrize(
+    ("fits", "said"), [(None, "no length fits"), (250, "has 250 tokens"), (299, "A max_length of 299 keeps it whole")]
+)
+def test_no_max_length_is_advised_that_would_not_fit(fits: int | None, said: str) -> None:
+    looked = remembered(judged(LONG, max_length=150, budget=10**9), 10, fits)
+    (finding,) = judge(looked, ["T001"])
+    assert said in finding.remedy
+    assert finding.data["needs"] == 299
