@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from lint_dataset.conversations.shape import Conversation
@@ -48,9 +49,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return hashlib.sha256(value).hexdigest()
     if is_dataclass(value):
-        names = [field.name for field in fields(value) if field.name != "family"]
-        return {name: held for name in names if (held := getattr(value, name)) is not None}
+        return {name: held for name in _names(type(value)) if (held := getattr(value, name)) is not None}
     return str(value)
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    return tuple(sorted(field.name for field in fields(kind) if field.name != "family"))
 
 
 def _bytes_of(source: Any) -> bool:
