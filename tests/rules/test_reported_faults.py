@@ -39,7 +39,7 @@ TURNS = b'[{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]\n'
         # github.com/huggingface/datasets/issues/6460: keys of other rows
         (jsonl([call({"x": 1}), call({"y": "s"})]), "J022", 2, "function.arguments have 2 different sets of keys"),
         # github.com/axolotl-ai-cloud/axolotl/pull/509
-        (jsonl([{"messages": [*said("a", "b")["messages"], *said("c", "")["messages"]]}]), "M009", 1, "message 4 is an empty"),
+        (jsonl([{"messages": [*said("a", "b")["messages"], *said("c", "")["messages"]]}]), "M009", 1, "message 4"),
         # what loaders are given by mistake
         (b"prompt,completion\na,b\nc,d\n", "J007", 1, "this is CSV (columns prompt, completion)"),
         ((GOOD * 2).decode().encode("utf-16"), "J005", 1, "UTF-16"),
