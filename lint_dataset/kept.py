@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from lint_dataset.report.place import writing
 from lint_dataset.result import Result
@@ -19,6 +19,9 @@ from lint_dataset.rules import ABOUT_FILES
 from lint_dataset.sources import shown
 from lint_dataset.sources.lines_of import is_text, lines_of
 from lint_dataset.usage import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 #: What is written beside the rejected lines: a JSON object for each of them, in their order.
 CODES = ".codes.jsonl"
@@ -55,7 +58,7 @@ def write(result: Result, files: Sequence[str], kept: str | None, rejected: str 
     ``UsageError`` where a file cannot be written, is one of ``files``, or changed since it was judged.
     """
     failing, unread = _failing(result)
-    hashes = _hashes(result)
+    rows = _Rows(result)
     counts = {"kept": 0, "rejected": 0, "uncounted": 0}
     with ExitStack() as stack:
         passing = _Lines(stack.enter_context(_writing(kept, files)))
@@ -65,16 +68,15 @@ def write(result: Result, files: Sequence[str], kept: str | None, rejected: str 
             name = shown(path)
             for line, piece, first in lines_of(path):
                 codes = sorted(failing.get(name, {}).get(line, set()) | unread.get(name, set()))
-                known = hashes.get((name, line))
-                if first and known is not None and known[0] != hashlib.sha256(_row(piece, line)).hexdigest():
-                    raise UsageError(f"{name} changed while it was read: nothing was written; run again")
                 if first:
+                    counted = rows.pass_over(name, line, _row(piece, line), judged=bool(codes))
                     counts["rejected" if codes else "kept"] += 1
-                    counts["uncounted"] += not codes and known is not None and not known[1]
+                    counts["uncounted"] += not codes and not counted
                 (others if codes else passing).add(piece, first)
                 if codes and first and beside is not None:
                     about = {"version": VERSION, "path": name, "line": line, "codes": codes}
                     beside.write((json.dumps(about) + "\n").encode())
+        rows.end()
     return Split(**counts)
 
 
@@ -102,14 +104,43 @@ def _failing(result: Result) -> tuple[Mapping[str, _Codes], Mapping[str, set[str
     return lines, unread
 
 
-def _hashes(result: Result) -> dict[tuple[str, int], tuple[str, bool]]:
-    """The hash of each row, and whether its tokens are known."""
-    columns = [result.rows.column(name) for name in ("path", "line", "hash")]
-    counted = result.rows.column("tokens").is_valid().to_pylist()
-    return {
-        (path, line): (digest, known)
-        for path, line, digest, known in zip(*(column.to_pylist() for column in columns), counted, strict=True)
-    }
+class _Rows:
+    """The judged rows, one after another beside the lines that they were read from."""
+
+    def __init__(self, result: Result) -> None:
+        self._rows = self._each(result.rows)
+        self._next = next(self._rows, None)
+
+    @staticmethod
+    def _each(table: pa.Table) -> Iterator[tuple[str, int, str, bool]]:
+        for batch in table.select(["path", "line", "hash", "tokens"]).to_batches(max_chunksize=10_000):
+            path, line, digest, tokens = batch.columns
+            counted = tokens.is_valid().to_pylist()
+            yield from zip(path.to_pylist(), line.to_pylist(), digest.to_pylist(), counted, strict=True)
+
+    def pass_over(self, path: str, line: int, row: bytes, *, judged: bool) -> bool:
+        """Whether the row of a line has a token count. ``judged`` lines may have none, and so may blank ones.
+
+        Raises ``UsageError`` where the line is not the one that was judged.
+        """
+        at = self._next
+        if at is None or at[:2] != (path, line):
+            if not judged and row.strip():
+                raise _changed(path)
+            return True
+        if at[2] != hashlib.sha256(row).hexdigest():
+            raise _changed(path)
+        self._next = next(self._rows, None)
+        return at[3]
+
+    def end(self) -> None:
+        """Raise ``UsageError`` where rows were judged whose lines are not there any more."""
+        if self._next is not None:
+            raise _changed(self._next[0])
+
+
+def _changed(path: str) -> UsageError:
+    return UsageError(f"{path} changed while it was read: nothing was written; run again")
 
 
 class _Lines:

@@ -83,10 +83,11 @@ def test_a_file_that_changed_since_is_not_copied(tmp_path: Path) -> None:
     path = tmp_path / "train.jsonl"
     path.write_bytes(GOOD)
     result = lint([str(path)], Plan())
-    path.write_bytes(GOOD.replace(b"hi", b"ho"))
-    with pytest.raises(UsageError, match="changed"):
-        kept.write(result, [str(path)], str(tmp_path / "kept"), None)
-    assert not (tmp_path / "kept").exists()
+    for content in (GOOD.replace(b"hi", b"ho"), GOOD * 2, b"", b"\n" + GOOD):
+        path.write_bytes(content)
+        with pytest.raises(UsageError, match="changed"):
+            kept.write(result, [str(path)], str(tmp_path / "kept"), None)
+        assert not (tmp_path / "kept").exists()
 
 
 def test_two_files_without_a_last_line_end_are_not_glued_together(tmp_path: Path) -> None:

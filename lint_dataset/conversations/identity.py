@@ -49,7 +49,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return hashlib.sha256(value).hexdigest()
     if is_dataclass(value):
-        return {name: held for name in _names(type(value)) if (held := getattr(value, name)) is not None}
+        kind: Any = type(value)
+        return {name: held for name in _names(kind) if (held := getattr(value, name)) is not None}
     return str(value)
 
 
