@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,11 @@ RECORDED = sorted(path.stem for path in FOLDER.glob("*.json"))
 class Rows:
     """The made rows, measured by the made tokenizer, and their ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, tight: bool = False) -> None:
         from transformers import AutoTokenizer
 
         with tempfile.TemporaryDirectory() as folder:
-            made.save_tokenizer(Path(folder))
+            made.save_tokenizer(Path(folder), tight=tight)
             location = locate(None, folder, folder)
             self.tokenizer = AutoTokenizer.from_pretrained(folder)
             self.tables, self.ids = {}, {}
@@ -84,7 +85,7 @@ def ours(judged: Judged, row: int, ids: list[int], firsts: Ints) -> tuple[str, A
     mine = reach.kept.row == row
     kept = [t for s, e in zip(reach.kept.start[mine], reach.kept.end[mine], strict=True) for t in ids[s:e]]
     if reach.sealed[row]:
-        kept[-1] = 2  # </s>
+        kept[-1] = made.SPECIAL.index("<|end|>")
     trained = int(reach.supervised[row] - firsts[row])
     answers = judged.rows.answers.row == row
     gone = losses.gone[answers]
@@ -120,9 +121,15 @@ def _ids(text: str) -> list[int]:
     return [token for end in ends for token in range(end[0], end[-1] + 1)]
 
 
-def compare(trainer: str, rows: Rows) -> tuple[Counter[str], list[str]]:
+@cache
+def _rows(tight: bool) -> Rows:
+    return Rows(tight=tight)
+
+
+def compare(trainer: str) -> tuple[Counter[str], list[str]]:
     """How many rows of each outcome agree, and the disagreements in words."""
     recorded = json.loads((FOLDER / f"{trainer}.json").read_text())
+    rows = _rows(recorded.get("tight", False))
     agreed: Counter[str] = Counter()
     differ = []
     for run in recorded["runs"]:
@@ -132,6 +139,8 @@ def compare(trainer: str, rows: Rows) -> tuple[Counter[str], list[str]]:
         assert np.array_equal(judged.rows.tokens, [len(ids) for ids in rows.ids[run["rows"]]])
         firsts = first_tokens(judged)
         for row, outcome in enumerate(run["outcomes"]):
+            if row in run.get("left_out", ()):
+                continue
             word, mine = ours(judged, row, rows.ids[run["rows"]][row], firsts)
             if mine == theirs(outcome):
                 agreed[word] += 1
@@ -141,10 +150,9 @@ def compare(trainer: str, rows: Rows) -> tuple[Counter[str], list[str]]:
 
 
 def main() -> None:
-    rows = Rows()
     print("| trainer | outcome | rows compared | disagreements |\n|---|---|---|---|")
     for trainer in RECORDED:
-        agreed, differ = compare(trainer, rows)
+        agreed, differ = compare(trainer)
         found = json.loads((FOLDER / f"{trainer}.json").read_text())["versions"]
         words = Counter(agreed)
         for word, count in sorted(words.items()):

@@ -32,11 +32,16 @@ TEMPLATE = (
     "{%- if add_generation_prompt -%}{{ '<|turn|>assistant\n' }}{%- endif -%}"
 )
 
+#: The same without a line break behind the last turn.
+TIGHT = TEMPLATE.replace(
+    "{{ '\n' }}{%- endfor -%}", "{%- if add_generation_prompt or not loop.last -%}{{ '\n' }}{%- endif -%}{%- endfor -%}"
+)
+
 Row = dict[str, Any]
 
 
-def save_tokenizer(folder: Path) -> None:
-    """Write the tokenizer, with its chat template, into a folder as transformers reads it."""
+def save_tokenizer(folder: Path, *, tight: bool = False) -> None:
+    """Write the tokenizer, with a chat template, into a folder as transformers reads it."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -51,7 +56,7 @@ def save_tokenizer(folder: Path) -> None:
     fast = PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, additional_special_tokens=["<|turn|>", "<|end|>"], **special
     )
-    fast.chat_template = TEMPLATE
+    fast.chat_template = TIGHT if tight else TEMPLATE
     fast.save_pretrained(str(folder))
 
 

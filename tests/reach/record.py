@@ -49,10 +49,11 @@ def versions(*names: str) -> dict[str, str]:
 def main(trainer: str) -> None:
     module = importlib.import_module(f"tests.reach.recorders.{re.sub('[-.]', '_', trainer)}")
     with tempfile.TemporaryDirectory() as folder:
-        made.save_tokenizer(Path(folder))
+        tight = getattr(module, "TIGHT", False)
+        made.save_tokenizer(Path(folder), tight=tight)
         found = module.record(folder)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    head = {key: value for key, value in found.items() if key != "runs"}
+    head = {"versions": found["versions"], "tight": tight}
     lines = [json.dumps(run, separators=(",", ":")) for run in found["runs"]]
     text = json.dumps(head)[:-1] + ',\n"runs": [\n' + ",\n".join(lines) + "\n]}\n"
     json.loads(text)
