@@ -32,7 +32,7 @@ _FOLDER = Path(__file__).parents[2] / "lint_dataset" / "estimates" / "data"
 #: off: text from elsewhere may be as far off as that.
 OUTSIDE = 0.02
 #: Sources of a group that have fewer rows than this are looked at together.
-LEAST_ROWS = 40
+LEAST_ROWS = 12
 #: No end is nearer than this, in standard deviations.
 LEAST_END = 2.0
 #: A row that is farther off than this (random letters, mostly) decides nothing for all the others.
