@@ -1,7 +1,7 @@
 """Formats that are no conversation for supervised fine-tuning, or not one that is read here, by their names.
 
 Each is recognised by keys alone. A row of one of these would otherwise be taken for the nearest family and trained on
-as something it is not (the transcript of a recording without the recording, a rejected answer as a good one).
+as something it is not (the caption of an image without the image).
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ class Family(NamedTuple):
     ``where`` looks inside them. Where a row has the keys of several families, the one with the lowest ``order`` is
     what trainers read; ``also`` are columns of other families that belong to this one. ``like`` is the family whose
     rows it may stand among, in one file. ``read_by`` names the trainers that read it as it is, by their names in a
-    plan, and other tools; None where all do. ``wrongly`` says what becomes of the rows in a trainer that takes their
-    column for chat messages, where that is so.
+    plan (hf: code of one's own), and other tools; None where all do. ``wrongly`` says what becomes of the rows in a
+    trainer that takes their column for chat messages, where that is so.
     """
 
     name: str

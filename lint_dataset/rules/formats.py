@@ -34,10 +34,9 @@ def _trainer(judged: Judged) -> str:
     return _NAMES.get(judged.plan.trainer, judged.plan.trainer)
 
 
-def _listed(names: tuple[str, ...]) -> str:
+def _listed(names: list[str]) -> str:
     """``A, B and C``."""
-    written = [_NAMES.get(name, name) for name in names]
-    return " and ".join(filter(None, (", ".join(written[:-1]), written[-1])))
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 @rule(
@@ -95,14 +94,15 @@ def _needs_conversion(judged: Judged) -> Iterator[Finding]:
         known = named(data["family"])
         if known is None or known.read_by is None or judged.plan.trainer in known.read_by:
             continue
-        if judged.plan.trainer == "none" or (judged.plan.trainer == "hf" and not known.wrongly):
-            continue  # Code of one's own reads them.
+        if judged.plan.trainer == "none":
+            continue  # Code of one's own reads what it likes.
         message = f"{_trainer(judged)} does not read {known.name} rows by itself"
         if judged.plan.trainer == "hf":
             message = f"{known.name} rows are no chat messages"
         message += f" ({rows_of(data)})"
-        if len(known.read_by) <= _FEW:
-            message += f": they are for {_listed(known.read_by)}"
+        readers = [_NAMES.get(name, name) for name in known.read_by if name != "hf"]
+        if len(readers) <= _FEW:
+            message += f": they are for {_listed(readers)}"
         if known.wrongly:
             yield Finding(row, f"{message}; {known.wrongly}", remedy, data, "error")
         else:

@@ -77,7 +77,6 @@ SAMPLES = [
             "conversations": [{"from": "human", "value": "<image>\nWhat is this?"}, SAID[1]],
         },
         [("user", "[image a.png]\nWhat is this?"), ANSWER],
-        ("S006",),
     ),
     Sample(
         "swift-pairs",

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import wave
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
+from lint_dataset import Plan, lint, measure
 from lint_dataset.conversations import convert
+from lint_dataset.judge import look
+from lint_dataset.measurements import schema
+from lint_dataset.notes import notes
 from tests.conversations.samples import ASKED, SAMPLES
 from tests.processors.exact import decoded, ids_of, measured
 
 SHORT = {"role": "assistant", "content": "A duck."}
 LONG = {"role": "assistant", "content": "A heron: grey, on one leg, in shallow water, waiting for fish."}
+
+
+def clip(folder: Path) -> None:
+    """One second of silence."""
+    with wave.open(str(folder / "a.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        file.writeframes(b"\0\0" * 16000)
 
 
 @pytest.mark.parametrize(("chosen", "rejected"), [(LONG, SHORT), (SHORT, LONG)])
@@ -56,11 +74,7 @@ def test_text_only_rows_of_every_family_count_as_their_messages(gemma3n) -> None
 
 
 def test_a_clip_in_a_column_counts_as_a_clip_in_its_message(gemma3n, tmp_path: Path) -> None:
-    with wave.open(str(tmp_path / "a.wav"), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(16000)
-        file.writeframes(b"\0\0" * 16000)
+    clip(tmp_path)
     parts = [{"type": "audio", "audio": "a.wav"}, {"type": "text", "text": "What is this?"}]
     rows = [
         {"messages": [{"role": "user", "content": parts}, ASKED[1]]},
@@ -82,3 +96,34 @@ def test_a_clip_in_a_column_counts_as_a_clip_in_its_message(gemma3n, tmp_path: P
     assert [row["media"][0]["seconds"] for row in found] == [1.0] * len(rows)
     (alone,) = measured(gemma3n, [{"audio_filepath": "a.wav", "duration": 1.0, "text": "A heron."}], str(tmp_path))
     assert (alone["media"][0]["seconds"], alone["codes"]) == (1.0, [])
+
+
+@pytest.fixture
+def at_hand(gemma3n, gemma3n_folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a processor that is loaded already."""
+    monkeypatch.setattr(measure, "load", lambda _: gemma3n)
+    return str(gemma3n_folder)
+
+
+def test_a_cut_inside_a_clip_of_a_column(at_hand: str, tmp_path: Path) -> None:
+    clip(tmp_path)
+    row = {"messages": [{"role": "user", "content": "<audio>What is this?"}, ASKED[1]], "audios": ["a.wav"]}
+    (tmp_path / "train.jsonl").write_text(json.dumps(row))
+    plan = Plan(tokenizer=at_hand, trainer="llama-factory", max_length=100)
+    result = lint(tmp_path / "train.jsonl", plan, select=["S", "T004"], use_cache=False)
+    assert [(found.code, found.data["of"]) for found in result.diagnostics] == [("T004", 188)]
+
+
+def test_a_pair_is_measured_before_any_cut_and_the_step_of_dpo_is_told(at_hand: str, tmp_path: Path) -> None:
+    row = {"prompt": "word " * 1500, "chosen": "yes", "rejected": "no"}
+    (tmp_path / "train.jsonl").write_text(json.dumps(row))
+    plan = Plan(tokenizer=at_hand, max_length=1024)
+    result = lint(tmp_path / "train.jsonl", plan, use_cache=False)
+    assert result.rows.column("tokens").to_pylist()[0] > 1500
+    assert result.rows.column("reach_tokens").to_pylist() == [1024]
+    (found,) = [found for found in result.diagnostics if found.code == "T001"]
+    assert "drops" not in found.message
+    judged = look(result.rows.select(schema().names), plan, None)
+    memory: Any = SimpleNamespace(basis="traced", peak=np.array([1]))
+    said = notes(replace(judged, memory=memory))
+    assert any("a step of DPO holds both (2 x batch rows)" in note for note in said)

@@ -69,6 +69,9 @@ def test_what_other_trainers_read(tmp_path: Path, trainer: str, family: str, sev
 
 
 def test_code_of_ones_own_may_read_anything_but_would_take_foreign_messages_for_its_own(tmp_path: Path) -> None:
+    manifest = {"audio_filepath": "a.wav", "text": "A heron."}
+    (told,) = find(tmp_path, lines(manifest), "hf")
+    assert told.message == "asr-manifest rows are no chat messages (1 row): they are for NeMo"
     values = {"messages": [{"role": "user", "content": [{"type": "text", "value": "a"}]}, ASKED[1]]}
     for trainer, codes in (("hf", ["S008"]), ("none", [])):
         assert [f.code for f in find(tmp_path, lines(values), trainer)] == codes
@@ -159,7 +162,8 @@ def test_a_table_fills_objects_with_nulls(tmp_path: Path) -> None:
 
 def test_a_switch_that_the_trainer_does_not_read_is_said_once_a_file(tmp_path: Path) -> None:
     row = {"messages": [*ASKED[:1], {**ASKED[1], "weight": 0}, *ASKED]}
-    (found,) = find(tmp_path, lines(row, row), "trl")
+    other = {"messages": [{"role": "user", "content": "And this?"}, *row["messages"][1:]]}
+    (found,) = find(tmp_path, lines(row, other), "trl")
     assert (found.code, found.line) == ("M014", 1)
     assert 'does not read "weight": answers that it switches off are trained on (2 rows)' in found.message
     assert find(tmp_path, lines(row), "hf") == []

@@ -17,7 +17,7 @@ from lint_dataset.conversations.shape import Conversation
     "alpaca",
     keys=(("instruction",), ("output", "response")),
     order=50,
-    read_by=("axolotl", "llama-factory", "ms-swift", "torchtune"),
+    read_by=("hf", "axolotl", "llama-factory", "ms-swift", "torchtune"),
 )
 def convert(row: dict[str, Any]) -> Converted:
     """One question and answer: the user says the instruction, a line break, and the input (LLaMA-Factory's way)."""

@@ -19,4 +19,5 @@ from lint_dataset.conversations.registry import Converted, family
 def convert(row: dict[str, Any]) -> Converted:
     """ShareGPT turns, with the one image where the text has its placeholder."""
     conversation, faults = sharegpt.read(row, "llava")
-    return conversation, [fault for fault in faults if fault.code != "S007"]  # no matter how TRL reads such turns
+    # Who does not read such rows reads neither their turns nor their image.
+    return conversation, [fault for fault in faults if fault.code not in ("S006", "S007")]

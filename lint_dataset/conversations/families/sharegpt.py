@@ -19,7 +19,7 @@ from lint_dataset.faults import Fault
     "sharegpt",
     keys=(("conversations",),),
     order=30,
-    read_by=("trl", "unsloth", "axolotl", "llama-factory", "ms-swift", "torchtune", "nemo"),
+    read_by=("trl", "hf", "unsloth", "axolotl", "llama-factory", "ms-swift", "torchtune", "nemo"),
 )
 def convert(row: dict[str, Any]) -> Converted:
     """Turns with the roles that templates know. TRL does not read a ``system`` column beside them, so it is said."""
