@@ -12,6 +12,8 @@ from lint_dataset.rules import Finding, Judged, fault_rule, rule
 
 Data = dict[str, Any]
 
+#: An answer of fewer words is no transcript that loses a part.
+_SOME_WORDS = 8
 #: ``max_target_positions`` of every Whisper model (transformers ``WhisperConfig``).
 _WHISPER_LABELS = 448
 #: As people call the model whose processor hands a max_length on to the audio.
@@ -37,7 +39,7 @@ def _cut(data: Data) -> str:
             f"{_clip(data)} is {data['seconds']:.1f} s long and the processor hears {data['heard']:.0f} s: the last "
             f"{data['dropped']:.1f} s are dropped"
         )
-    if not data.get("words"):
+    if data.get("words", 0) < _SOME_WORDS:
         return text
     share = data["dropped"] / data["seconds"]
     return f"{text}, and with them what up to {share:.0%} of its answer of {data['words']:,} words may speak of"

@@ -17,12 +17,12 @@ _TEMPLATE = (
     "{% for p in m.content %}{% if p.type == 'text' %}{{ p.text }}{% elif p.type == 'audio' %}AUDIO"
     "{% elif p.type == 'image' %}IMAGE{% endif %}{% endfor %}{% endif %}\n{% endfor %}"
 )
-_OMNI = {
+OMNI = {
     "image_token": "<|IMAGE|>", "audio_token": "<|AUDIO|>", "video_token": "<|VIDEO|>",
     "vision_bos_token": "<|vision_bos|>", "vision_eos_token": "<|vision_eos|>",
     "audio_bos_token": "<|audio_bos|>", "audio_eos_token": "<|audio_eos|>",
 }  # fmt: skip
-_OMNI3 = {
+OMNI3 = {
     "image_token": "<|image_pad|>", "audio_token": "<|audio_pad|>", "video_token": "<|video_pad|>",
     "vision_bos_token": "<|vision_start|>", "vision_eos_token": "<|vision_end|>",
     "audio_bos_token": "<|audio_start|>", "audio_eos_token": "<|audio_end|>",
@@ -67,10 +67,10 @@ def _omni(name: str) -> Any:
 
     if name == "Qwen2.5-Omni":
         text = template("<|audio_bos|><|AUDIO|><|audio_eos|>", "<|vision_bos|><|IMAGE|><|vision_eos|>")
-        parts = (_vision(14, 3136, 12845056), t.Qwen2VLVideoProcessor(), _whisper(300), tokenizer(**_OMNI))
+        parts = (_vision(14, 3136, 12845056), t.Qwen2VLVideoProcessor(), _whisper(300), tokenizer(**OMNI))
         return t.Qwen2_5OmniProcessor(*parts, chat_template=text)
     text = template("<|audio_start|><|audio_pad|><|audio_end|>", "<|vision_start|><|image_pad|><|vision_end|>")
-    parts = (_vision(16, 3136, 12845056), t.Qwen2VLVideoProcessor(), _whisper(30), tokenizer(**_OMNI3))
+    parts = (_vision(16, 3136, 12845056), t.Qwen2VLVideoProcessor(), _whisper(30), tokenizer(**OMNI3))
     return t.Qwen3OmniMoeProcessor(*parts, chat_template=text)
 
 

@@ -116,3 +116,30 @@ def test_gemma_4_in_parts(gemma3n_folder: Path, tmp_path: Path) -> None:
     (medium,) = found["media"]
     assert medium["end"] - medium["start"] == 75  # 25 a second
     assert found["codes"] == []
+
+
+def test_a_processor_that_needs_torchvision_counts_by_its_formula(fetched, tmp_path: Path) -> None:
+    """Qwen2.5-Omni: 25 tokens a second, 300 s of 600 heard; its image is 28 x 28 pixels a token."""
+    from PIL import Image
+
+    from tests.processors import real
+    from tests.processors.test_audio import tone
+
+    fetched("qwen3")
+    real.tokenizer(**real.OMNI).save_pretrained(tmp_path)
+    (tmp_path / "chat_template.jinja").write_text(real.template("<|AUDIO|>", "<|IMAGE|>"))
+    images = {"min_pixels": 3136, "max_pixels": 12845056, "image_processor_type": "Qwen2VLImageProcessor"}
+    hears = {"chunk_length": 300, "n_samples": 4_800_000, "feature_extractor_type": "WhisperFeatureExtractor"}
+    settings = {"processor_class": "Qwen2_5OmniProcessor", "feature_extractor": hears, "image_processor": images}
+    settings["video_processor"] = {"video_processor_type": "Qwen2VLVideoProcessor"}
+    (tmp_path / "processor_config.json").write_text(json.dumps(settings))
+    processor = load(locate(None, str(tmp_path)))
+    tone(tmp_path / "half.wav", 480_000)
+    tone(tmp_path / "long.wav", 9_600_000)
+    Image.new("RGB", (560, 280)).save(tmp_path / "picture.png")
+    parts = [{"type": "audio", "audio": "half.wav"}, {"type": "audio", "audio": "long.wav"}]
+    parts.append({"type": "image", "image": "picture.png"})
+    row = {"messages": [{"role": "user", "content": parts}, {"role": "assistant", "content": "yes"}]}
+    (found,) = measured(processor, [row], str(tmp_path))
+    assert [medium["end"] - medium["start"] for medium in found["media"]] == [750, 7500, 200]
+    assert found["codes"] == ["A001"]
