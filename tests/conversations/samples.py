@@ -101,6 +101,7 @@ SAMPLES = [
     ),
     Sample("query-response", {"response": "Herons stand."}, [("text", "Herons stand.")]),
     Sample("alpaca", {"instruction": "What is this?", "input": "", "output": "A heron."}, [QUESTION, ANSWER]),
+    Sample("input-output", {"input": "What is this?", "output": "A heron."}, [QUESTION, ANSWER]),
     Sample("prompt-completion", {"prompt": "What? ", "completion": "A heron."}, [("text", "What? A heron.")]),
     Sample("prompt-completion", {"prompt": ASKED[:1], "completion": ASKED[1:]}, [QUESTION, ANSWER]),
     Sample("text", {"text": "Herons stand."}, [("text", "Herons stand.")]),

@@ -148,6 +148,12 @@ DUCK = {"role": "assistant", "content": "A duck."}
         ({"query": "What is this?", "response": "A heron.", "rejected_response": "A duck."}, None, None, 1),
         ({"instruction": "What is this?", "input": "", "chosen": "A heron.", "rejected": "A duck."}, None, None, 1),
         ({"question": "What is this?", "chosen": "A heron.", "rejected": "A duck."}, None, None, 1),
+        (
+            {"input": {"messages": ASKED[:1]}, "preferred_output": ASKED[1:], "non_preferred_output": [DUCK]},
+            None,
+            None,
+            1,
+        ),
     ],
 )  # fmt: skip
 def test_preference_rows_hold_two_conversations(
@@ -162,6 +168,19 @@ def test_preference_rows_hold_two_conversations(
     if text is None:
         assert said(conversation) == [QUESTION, ANSWER]
         assert said(conversation.rejected) == [QUESTION, ("assistant", "A duck.")]
+
+
+def test_columns_that_only_have_the_names() -> None:
+    extras: tuple[dict[str, Any], ...] = (
+        {"chosen": True, "rejected": False},
+        {"contents": "a summary"},
+        {"label": 3},
+        {"input": "raw", "output": "raw"},
+    )
+    for extra in extras:
+        conversation, faults = convert({"messages": ASKED, **extra})
+        assert conversation is not None
+        assert (conversation.family, faults) == ("messages", [])
 
 
 def test_preference_rows_that_cannot_be_read() -> None:

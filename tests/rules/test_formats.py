@@ -31,7 +31,7 @@ def test_trl_reads_four_families_and_each_other_one_is_said_once(tmp_path: Path)
     note, error = [("S008", "note")], [("S008", "error")]
     assert said == {
         **{name: [] for name in ("messages", "sharegpt", "prompt-completion", "text", "kto", "rl-prompt")},
-        **dict.fromkeys(("swift-pairs", "query-response", "alpaca", "llava", "gemini"), note),
+        **dict.fromkeys(("swift-pairs", "query-response", "alpaca", "input-output", "llava", "gemini"), note),
         **dict.fromkeys(("asr-manifest", "asr-pair", "funasr", "kimi-audio"), note),
         # TRL takes their messages for chat messages, and templates lose what is in them.
         **dict.fromkeys(("llama-factory-v1", "anthropic", "nova", "palm", "inline-audio"), error),

@@ -2,7 +2,8 @@
 
 The answers are strings, single messages, or lists of messages, with the prompt beside them or, where both lists begin
 alike, in them: ``chosen`` and ``rejected``, ``chosen_messages`` and ``rejected_messages`` (LLaMA-Factory v1), or the
-last answer and ``rejected_response`` or ``rejected_messages`` (ms-swift).
+last answer and ``rejected_response`` or ``rejected_messages`` (ms-swift); ``preferred_output`` and
+``non_preferred_output`` beside an ``input`` of messages (OpenAI).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from lint_dataset.faults import Fault
 _PAIRS = (
     ("chosen", "rejected"),
     ("chosen_messages", "rejected_messages"),
+    ("preferred_output", "non_preferred_output"),
     ("messages", "rejected_messages"),
     ("response", "rejected_response"),
     ("messages", "rejected_response"),
@@ -34,8 +36,13 @@ _QUESTIONS = ("instruction", "query", "prompt", "question")
 
 
 def _pair(row: dict[str, Any]) -> tuple[str, str] | None:
-    """The columns of the chosen and the rejected answer."""
-    return next((pair for pair in _PAIRS if all(row.get(name) is not None for name in pair)), None)
+    """The columns of the chosen and the rejected answer: flags of these names are neither."""
+
+    def answers(pair: tuple[str, str]) -> bool:
+        held = [row.get(name) for name in pair]
+        return None not in held and any(isinstance(value, (str, list, dict)) for value in held)
+
+    return next(filter(answers, _PAIRS), None)
 
 
 class _Said(NamedTuple):
@@ -52,7 +59,7 @@ class _Said(NamedTuple):
 
 @family(
     "preference",
-    keys=(("rejected", "rejected_messages", "rejected_response"),),
+    keys=(("rejected", "rejected_messages", "rejected_response", "non_preferred_output"),),
     order=4,
     where=lambda row: _pair(row) is not None,
     also=(*_QUESTIONS, *_LISTS, "chosen", "chosen_messages", "response", "input", "output", "text", "completion"),
@@ -60,6 +67,8 @@ class _Said(NamedTuple):
 def convert(row: dict[str, Any]) -> Converted:
     """The conversation with the chosen answer, and in ``rejected`` the one with the rejected answer."""
     pair = _pair(row) or _PAIRS[0]
+    if isinstance(row.get("input"), dict):  # OpenAI's: the messages, and the tools where there are any
+        row = {**row, **row["input"], "input": None}
     prompt, faults = _prompt(row, pair)
     good, bad = (_said(row[name], name, len(prompt.messages) + 1) for name in pair)
     if pair == ("messages", "rejected_response") and good.messages:
