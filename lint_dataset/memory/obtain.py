@@ -15,6 +15,8 @@ from lint_dataset.memory.recipe import Recipe
 from lint_dataset.models import find, same_shapes
 from lint_dataset.plan import Plan
 
+_OTHERS = "--list-models names the models whose memory is known"
+
 
 class NoStepProgram(Exception):
     """The memory of this plan is not known here. ``reason`` says why, ``remedy`` what to do."""
@@ -41,6 +43,8 @@ def obtain(
         )
     recipe = Recipe.of(plan)
     known = find(recipe.model)
+    if known is not None and known.untraced:
+        raise NoStepProgram(f"{plan.model} {known.untraced}", _OTHERS)
     if known is not None:
         recipe = replace(recipe, model=same_shapes(known).alias)
     programs = store.load(recipe, cache_dir)
@@ -92,9 +96,7 @@ def _trace(plan: Plan, recipe: Recipe, cache_dir: str | os.PathLike[str] | None)
         programs = trace(recipe, progress=lambda _: say(f"  class {next(classes)} of steps"))
     except TraceError as error:
         known = store.keys(recipe.model)
-        raise NoStepProgram(
-            str(error), _missing(plan, recipe) if known else "--list-models names the models whose memory is known"
-        ) from error
+        raise NoStepProgram(str(error), _missing(plan, recipe) if known else _OTHERS) from error
     try:
         store.save(recipe, programs, store.cache_folder(cache_dir))
     except OSError as error:

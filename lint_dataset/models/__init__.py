@@ -36,12 +36,22 @@ class Model:
     config: dict[str, Any]
     #: The number of parameters as the publisher states it: exact, or in billions (B) or millions (M), a sum of towers.
     published: str = field(default="", compare=False)
+    #: Why its steps cannot be traced, to be read after its name; empty where they can.
+    untraced: str = field(default="", compare=False)
 
 
 def _read() -> tuple[Model, ...]:
     text = Path(__file__).with_name("table.json").read_text(encoding="utf-8")
     return tuple(
-        Model(row["alias"], row["hub_id"], row.get("mirror"), row["parameters"], row["config"], row["published"])
+        Model(
+            row["alias"],
+            row["hub_id"],
+            row.get("mirror"),
+            row["parameters"],
+            row["config"],
+            row["published"],
+            row.get("untraced", ""),
+        )
         for row in json.loads(text)
     )
 
@@ -101,6 +111,7 @@ def listing() -> str:
     for model in MODELS:
         recipes = shipped_recipes(model)
         memory = f"memory without torch: {recipes} recipes" if recipes else "memory is traced with torch"
+        memory = "memory is not known" if model.untraced else memory
         lines.append(f"{model.alias:{width}}  {_billions(model.parameters):>8}  {model.hub_id:{wider}}  {memory}")
     return "\n".join(lines) + "\n"
 

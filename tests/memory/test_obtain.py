@@ -39,10 +39,21 @@ def test_a_model_that_nobody_knows_has_nothing_near(untraceable: None, tmp_path:
     assert line.startswith("no step program is shipped for nobody/knows-it: pip install")
 
 
+def test_what_cannot_be_traced_is_said_without_trying_and_torch_is_not_the_remedy(
+    untraceable: None, tmp_path: Path
+) -> None:
+    line = said(Plan(model="Qwen/Qwen3.5-4B"), tmp_path)
+    assert line.startswith("Qwen/Qwen3.5-4B has layers of linear attention, whose kernels are not emulated yet: ")
+    assert "--list-models" in line
+    assert "pip install" not in line
+
+
 def test_a_reason_from_inside_never_reaches_people(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="tracing needs torch: pip install 'lint-dataset[trace]'")
-    line = said(Plan(model="Qwen3.5-4B"), tmp_path)
-    assert line.startswith("Qwen3.5-4B has layers of linear attention, whose kernels are not emulated yet: ")
+    (tmp_path / "config.json").write_text('{"model_type": "llama", "hidden_size": 7, "num_attention_heads": 3}')
+    line = said(Plan(model=str(tmp_path)), tmp_path)
+    assert line.startswith(f"transformers cannot read the configuration of {tmp_path}: ")
+    assert "Error" not in line
     assert "--list-models" in line
 
 

@@ -191,7 +191,7 @@ def rows() -> Iterator[str]:
 
 def memory(model: Model) -> str:
     """For how many recipes the memory of a model is shipped."""
-    return str(shipped_recipes(model) or "trace")
+    return "not known" if model.untraced else str(shipped_recipes(model) or "trace")
 
 
 def with_memory(page: str) -> str:

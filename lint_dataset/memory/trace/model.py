@@ -58,13 +58,15 @@ def config_of(model: str) -> Any:
         else:
             config = AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
     except Exception as error:
+        if os.path.isdir(model):
+            raise TraceError(f"transformers cannot read the configuration of {model}") from error
         raise TraceError(
             f"{model} has no configuration here: it is no folder, and no repository within reach"
         ) from error
     return getattr(config, "thinker_config", config)
 
 
-def _class_of(config: Any, model: str) -> Any:
+def class_of(config: Any, model: str) -> Any:
     """The class that a trainer would load. Raises TraceError for what is known to be traced wrongly."""
     import transformers
     from transformers.models.auto import modeling_auto as auto
@@ -115,7 +117,7 @@ def build(recipe: Recipe, attention: str | None = None, checkpoint: dict[str, An
     """
     config = config_of(recipe.model)
     dtype = DTYPES[recipe.dtype]
-    cls = _class_of(config, recipe.model)
+    cls = class_of(config, recipe.model)
     try:
         with torch.device("meta"), _vision_by_parameters(), warnings.catch_warnings():
             # Of PEFT's use of transformers; nothing that a user can act on.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lint_dataset.memory.trace.model import ANY_RANK, build, numel, set_rank
-from lint_dataset.models import find
+from lint_dataset.memory.trace import TraceError
+from lint_dataset.memory.trace.model import ANY_RANK, build, class_of, config_of, numel, set_rank
+from lint_dataset.models import MODELS, find
 
 from .seen import recipe
 
@@ -67,3 +68,16 @@ def test_the_rank_is_that_of_every_adapter(llama: str) -> None:
     set_rank(model, ANY_RANK, 5)
     ranks = {p.shape[0 if "lora_A" in n else 1] for n, p in model.named_parameters() if "lora_" in n}
     assert ranks == {5}
+
+
+def test_the_table_says_which_models_cannot_be_traced() -> None:
+    def refused(alias: str) -> str:
+        try:
+            class_of(config_of(alias), alias)
+        except TraceError as error:
+            return str(error)
+        return ""
+
+    for model in MODELS:
+        if model.config:
+            assert refused(model.alias) == (f"{model.alias} {model.untraced}" if model.untraced else "")
