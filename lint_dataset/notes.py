@@ -29,12 +29,6 @@ def notes(judged: Judged) -> list[str]:
             f"rows with a chosen and a rejected answer ({pairs:,}) are judged as one sequence, the longer of the two: "
             "a step of DPO holds both (2 x batch rows), and what a reference model says of them, which is not reckoned"
         )
-    images = len(np.unique(judged.rows.media.row[~judged.rows.media.audio]))
-    if memory is not None and images:
-        said.append(
-            "memory: the tokens of images are in it, what the vision tower needs for them is not modelled "
-            f"(examples with images: {images:,}): their peaks are higher than said"
-        )
     return said
 
 
