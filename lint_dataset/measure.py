@@ -92,7 +92,8 @@ def measure(
         tables.append(_measure_cached(batch, fingerprint, processor, cache, reading, library))
         if progress is not None:
             progress(len(batch))
-    return pa.concat_tables(tables) if tables else measurements.schema().empty_table()
+    # In one piece: whoever asks for columns would otherwise make a copy of his own.
+    return pa.concat_tables(tables).combine_chunks() if tables else measurements.schema().empty_table()
 
 
 def measure_batch(

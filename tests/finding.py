@@ -35,9 +35,10 @@ def find(folder: Path, content: bytes, trainer: str = "trl", ignore: tuple[str, 
     """The findings in a file with this content, but those of some codes (or their beginnings)."""
     path = folder / "train.jsonl"
     path.write_bytes(content)
-    return [finding for finding in find_in(str(path), trainer) if not finding.code.startswith(ignore)]
+    return find_in(str(path), trainer, ignore)
 
 
-def find_in(path: str, trainer: str = "trl") -> list[Diagnostic]:
-    codes = [code for code in all_rules() if code[0] in "JSM"]
+def find_in(path: str, trainer: str = "trl", ignore: tuple[str, ...] = (QUALITY,)) -> list[Diagnostic]:
+    """The findings in a file, but those of some codes (or their beginnings)."""
+    codes = [code for code in all_rules() if code[0] in "JSM" and not code.startswith(ignore)]
     return judge(look(measure(sources.read(path), None), Plan(trainer=trainer), None), codes)

@@ -101,7 +101,7 @@ def estimate(examples: Iterable[RawExample], family: Family, reading: Reading = 
             measured = [_measured(row, next(own)[level] if row.layout is not None else None) for row in rows]
             tables[level].append(pa.Table.from_pylist(measured, measurements.schema()))
     empty = measurements.schema().empty_table()
-    low, likely, high = (pa.concat_tables(parts) if parts else empty for parts in tables)
+    low, likely, high = (pa.concat_tables(parts).combine_chunks() if parts else empty for parts in tables)
     return Estimates(family.tokenizer, low, likely, high, uncounted)
 
 
