@@ -76,7 +76,7 @@ the model's tokenizer (Gemma 3's vocabulary with Gemma 3n's ids and a template o
 for Llama 3.1 to 3.3). A dash is a thing that could not be checked here. **Memory**: for how many recipes (method,
 precision, checkpointing, loss, device) step programs are shipped, so that no torch is needed; `trace` where all are
 traced on first use (`pip install 'lint-dataset[trace]'`, one to six seconds each), and what no configuration here says
-is taken from the `config.json` in the Hub's cache.
+is taken from the `config.json` in the Hub's cache; "not known" where steps cannot be traced yet.
 
 | name | repository | processor | published | built | tokens, ours | tokens, transformers | memory |
 |---|---|---|---:|---:|---:|---:|---:|

@@ -69,4 +69,5 @@ def test_the_documented_table_is_that_of_the_data() -> None:
         assert (made == "–") == (not model.config)
         assert ours == theirs
         # What is shipped may be more than was documented, never less.
-        assert memory == "trace" or 0 < int(memory) <= shipped_recipes(model)
+        assert (memory == "not known") == bool(model.untraced)
+        assert memory in ("trace", "not known") or 0 < int(memory) <= shipped_recipes(model)
