@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from lint_dataset import __version__
 from lint_dataset.config import ConfigError, read
 from lint_dataset.plan import CHOICES, OPTIONS, Plan, resolve, show
+from lint_dataset.report import formats
 from lint_dataset.trainer_configs import load
 from lint_dataset.usage import UsageError
 
@@ -37,9 +38,6 @@ _QUESTIONS = (
     "help",
 )
 
-
-#: The output formats; what is asked about (--list-rules and the like) is told in the first two.
-FORMATS = ("text", "json", "jsonl", "github", "sarif", "html")
 
 #: Options that name a file to be written.
 _OUTPUTS = ("output", "measurements", "write_kept", "write_rejected", "write_baseline")
@@ -90,7 +88,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--select", metavar="CODES", help="Run only rules whose code starts with one of these (T,O001).")
 @click.option("--ignore", metavar="CODES", help="Do not run rules whose code starts with one of these.")
 @click.option("--fail-on", type=click.Choice(["error", "warning", "never"]), help="Severity that exits 1. [error]")
-@click.option("--output-format", type=click.Choice(FORMATS), help="[text]")
+@click.option("--output-format", type=click.Choice(formats.NAMES), help="[text]")
 @click.option("--output", metavar="FILE", help="Write the report to a file.")
 @click.option("--measurements", metavar="FILE", help="Write one row an example to .parquet, .jsonl or .csv.")
 @click.option("--write-kept", metavar="FILE", help="Copy the lines without an error, byte for byte.")
@@ -280,7 +278,8 @@ def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> No
     terminal = options["output"] in (None, "-") and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
-    _place(lambda out: _write(result, options, out, color=color, width=width), options, files)
+    name = options["output_format"] or "text"
+    _place(lambda out: formats.write(name, result, __version__, out, color=color, width=width), options, files)
 
 
 def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequence[str]) -> None:
@@ -294,27 +293,6 @@ def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequ
     write(page)
     with writing(options["output"], files) as file:
         file.write(page.getvalue().encode("utf-8", errors="backslashreplace"))
-
-
-def _write(result: Result, options: dict[str, Any], out: TextIO, *, color: bool, width: int | None) -> None:
-    from lint_dataset.report import github, html, json, jsonl, sarif, text
-    from lint_dataset.rules import all_rules
-
-    rules = all_rules()
-    names = {code: (rule.name, rule.severity) for code, rule in rules.items()}
-    match options["output_format"]:
-        case "json":
-            json.write(result, __version__, out)
-        case "jsonl":
-            jsonl.write(result, out)
-        case "github":
-            github.write(result, names, out)
-        case "sarif":
-            sarif.write(result, rules.values(), __version__, out)
-        case "html":
-            html.write(result, names, out)
-        case _:
-            text.write(result, names, out, color=color, width=width)
 
 
 def _answer(context: click.Context, options: dict[str, Any], text: str, value: Callable[[], Any]) -> int:

@@ -223,6 +223,10 @@ whole. `python -m tests.processors.matrix` renders each row directly and compare
 "system": a system message first; "later system": one after the first answer; "two users": one after the other; "no
 user": an answer right after the system message; "human, gpt": ShareGPT's roles under `messages`; "parts": text as a
 list of parts; "tool turn": a call, what the tool said, an answer; "null": a call whose message has null for content.
+
+"prompt alone": where the completion of a prompt/completion row starts was also compared with the labels that TRL 1.16's
+own trainer makes of rows of messages and of strings (`python -m tests.processors.trl_completion`): 122 rows of 39 of
+these templates, 0 disagreements.
 """
 
 if __name__ == "__main__":
