@@ -9,7 +9,7 @@ from typing import Any
 from lint_dataset.conversations import Conversation
 from lint_dataset.estimates.families import Family, Template
 from lint_dataset.faults import Fault
-from lint_dataset.processors.audio import listen
+from lint_dataset.processors.audio import grouped, listen
 from lint_dataset.processors.slots import Ear
 
 ASSISTANTS = ("assistant", "model")
@@ -83,6 +83,7 @@ def lay_out(conversation: Conversation, family: Family, folder: str) -> Layout |
             layout.answers.append(index)
     if conversation.completion is not None and conversation.completion < len(messages):
         layout.completion = conversation.completion
+    layout.faults = grouped(layout.faults)
     return layout
 
 

@@ -23,6 +23,8 @@ _KEYS = (
     "inlineData", "inline_data", "fileData", "file_data",
 )  # fmt: skip
 _DEEPEST = 4
+#: Hz: what is sampled faster is no sound.
+_FASTEST = 10_000_000
 
 
 class Medium(NamedTuple):
@@ -85,8 +87,8 @@ def parts_of(conversation: Conversation) -> Iterable[tuple[int, Part]]:
 
 def _samples(array: list[Any], rate: Any) -> Medium:
     """Samples as they are; of several channels the longer side is time."""
-    known = int(rate) if isinstance(rate, (int, float)) and rate > 0 else None
-    if array and isinstance(array[0], list):
+    known = int(rate) if isinstance(rate, (int, float)) and 1 <= rate <= _FASTEST else None
+    if array and isinstance(array[0], list) and array[0]:
         inner = max(len(row) if isinstance(row, list) else 0 for row in array)
         return Medium(samples=max(len(array), inner), rate=known, channels=min(len(array), inner))
     return Medium(samples=len(array), rate=known)

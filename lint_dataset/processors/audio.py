@@ -46,7 +46,8 @@ def listen(
         return Clip(samples, seconds, (fault, *more))
     faults = list(_of_the_file(medium, sound, place))
     if declared is not None and sound.frames:
-        end = declared + (source.get("offset") or 0)
+        offset = source.get("offset")
+        end = declared + (offset if isinstance(offset, (int, float)) else 0)
         if end > sound.seconds + _SLACK_SECONDS:
             faults.append(Fault("A019", {**place, "end": round(end, 3), "length": round(sound.seconds, 3)}))
         sound = sound._replace(frames=min(sound.frames, round(declared * sound.rate)))

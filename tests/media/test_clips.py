@@ -178,6 +178,21 @@ def test_an_array_at_another_rate_is_not_resampled_by_anybody(tmp_path: Path) ->
     assert fault.data == {"rate": 44100, "channels": 2, "wanted": 16000, "array": True}
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"array": []}, {"array": [[]]}, {"array": "x"}, {"array": [None]}, {"array": [1.0], "sampling_rate": 0},
+        {"array": [1.0], "sampling_rate": float("inf")}, {"array": [1.0], "sampling_rate": float("nan")}, [], [[1]],
+        {"path": "clip.wav", "duration": float("inf")}, {"path": "clip.wav", "duration": "3"}, True, {"path": {}},
+        {"path": "clip.wav", "duration": 1, "offset": "x"}, {"path": "clip.wav", "duration": -1, "offset": 1e300},
+    ],
+)  # fmt: skip
+def test_odd_sources_raise_nothing(source: Any, tmp_path: Path) -> None:
+    (tmp_path / "clip.wav").write_bytes(encoded("wav", 1))
+    for ear in (GEMMA_3N, None):
+        listen(source, str(tmp_path), ear, {"message": 1, "clip": 1})
+
+
 def test_a_file_outside_of_the_datasets_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "work").mkdir()

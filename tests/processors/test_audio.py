@@ -171,3 +171,12 @@ def test_an_address_is_never_fetched_and_still_counted(gemma3n, monkeypatch: pyt
     assert found["codes"] == ["A005"]
     assert found["tokens"] == len(ids)
     assert [medium["seconds"] for medium in found["media"]] == [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("", 0), ("one two, three", 3), ("今日は良い天気です", 6), ("say 你好 twice", 3), ("  \n", 0)]
+)
+def test_words_of_scripts_with_and_without_spaces(text: str, words: int) -> None:
+    from lint_dataset.processors.speech import words_in
+
+    assert words_in(text) == words
