@@ -23,9 +23,9 @@ NF4 = 0.5 + 4 / 64
 def living_parts(program: StepProgram, sizes: list[int], event: int) -> dict[str, int]:
     """The bytes alive after an event of a step, by part; ``sizes`` are the bytes of each kind.
 
-    Gradients are what outlives backward. Logits are kinds of storage that appear with the loss and not in the forward
-    pass before it. What the optimizer step makes is its own, everything else are activations (inputs, saved tensors
-    and the temporaries of the moment).
+    Gradients are what outlives backward, or was there before the forward pass. Logits are kinds of storage that appear
+    with the loss and not in the forward pass before it. What the optimizer step makes is its own, everything else are
+    activations (inputs, saved tensors and the temporaries of the moment).
     """
     events = program.events
     birth = events >= 0
@@ -36,11 +36,13 @@ def living_parts(program: StepProgram, sizes: list[int], event: int) -> dict[str
     kinds = kinds_of_events(program)[born_at]
     end = len(events)
     loss, backward, optimizer = (program.marks.get(name, end) for name in ("loss", "backward", "optimizer"))
+    forward = program.marks.get("forward", 0)
     with_loss = np.unique(kinds[(born_at >= loss) & (born_at < backward)])
     only_loss = np.setdiff1d(with_loss, kinds[born_at < loss])
     bytes_each = np.array([rounded(max(size, 0)) for size in sizes], np.int64)[kinds]
     alive = (born_at <= event) & (died_at > event)
     is_gradient = (born_at >= backward) & (born_at < optimizer) & (died_at >= optimizer)
+    is_gradient |= born_at < forward
     is_logits = np.isin(kinds, only_loss) & (born_at < optimizer) & ~is_gradient
     is_optimizer = born_at >= optimizer
     rest = ~(is_gradient | is_logits | is_optimizer)

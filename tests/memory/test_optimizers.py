@@ -50,6 +50,8 @@ def test_gradients_of_earlier_batches_are_there_while_one_runs() -> None:
     alone, added = held(plan, 4096), held(plan.but(gradient_accumulation=2), 4096)
     assert added - alone == pytest.approx(2 * PARAMETERS, rel=0.001)
     assert held(plan.but(gradient_accumulation=64), 4096) == added
+    parts = StepMemory.of(plan.but(gradient_accumulation=2)).parts(4096, 4096)
+    assert parts["gradients"] == pytest.approx(2 * PARAMETERS, rel=0.001)
 
 
 def test_every_gradient_is_added_and_everything_dies() -> None:

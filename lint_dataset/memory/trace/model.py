@@ -52,11 +52,13 @@ def config_of(model: str) -> Any:
 
     known = None if os.path.isdir(model) else find(model)
     try:
-        if known is not None and known.config:
-            described = dict(known.config)
-            config = AutoConfig.for_model(described.pop("model_type"), **described)
-        else:
-            config = AutoConfig.from_pretrained(known.hub_id if known is not None else model, trust_remote_code=False)
+        with _quietly():
+            if known is not None and known.config:
+                described = dict(known.config)
+                config = AutoConfig.for_model(described.pop("model_type"), **described)
+            else:
+                where = known.hub_id if known is not None else model
+                config = AutoConfig.from_pretrained(where, trust_remote_code=False)
     except Exception as error:
         if os.path.isdir(model):
             raise TraceError(f"transformers cannot read the configuration of {model}") from error
@@ -85,6 +87,21 @@ def class_of(config: Any, model: str) -> Any:
         if type(config) in mapping:
             return mapping[type(config)]
     raise TraceError(f"transformers has no language model for {model}")
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without what libraries say of a model that is never used: nothing that a user can act on."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.set_verbosity(before)
 
 
 @contextmanager
@@ -119,9 +136,7 @@ def build(recipe: Recipe, attention: str | None = None, checkpoint: dict[str, An
     dtype = DTYPES[recipe.dtype]
     cls = class_of(config, recipe.model)
     try:
-        with torch.device("meta"), _vision_by_parameters(), warnings.catch_warnings():
-            # Of PEFT's use of transformers; nothing that a user can act on.
-            warnings.simplefilter("ignore", FutureWarning)
+        with torch.device("meta"), _vision_by_parameters(), _quietly():
             model = cls._from_config(config, attn_implementation=attention, dtype=dtype)
             if recipe.method == "qlora":
                 quantise(model, model.get_output_embeddings(), dtype)
