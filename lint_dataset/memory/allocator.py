@@ -6,7 +6,8 @@ Modelled is the default configuration (one stream, no ``max_split_size_mb``, no 
 - a request is rounded up to 512 bytes; up to 1 MiB it belongs to the small pool, above to the large one;
 - the smallest free block of the pool that fits is taken, of equals the one at the lowest address;
 - with none, a segment is asked of the driver: 2 MiB for small requests, 20 MiB for those under 10 MiB, else the request
-  rounded up to 2 MiB;
+  rounded up to 2 MiB. The driver places each below the last, as Linux maps memory: of equal free blocks the youngest
+  segment's is taken first;
 - a block is split when at least 512 bytes (small pool) or more than 1 MiB (large pool) would remain;
 - a freed block merges with free neighbours of its segment; segments are kept;
 - when the driver refuses, every segment that is free as a whole is given back and the request is tried once more.
@@ -70,7 +71,7 @@ class CachingAllocator:
         # Free blocks, smallest first. Addresses are unique, so the blocks themselves are never compared.
         self._small: list[tuple[int, int, Block]] = []
         self._large: list[tuple[int, int, Block]] = []
-        self._next_address = 0
+        self._lowest_address = 0
 
     def allocate(self, size: int) -> Block:
         """Hand out ``size`` bytes (at least one). Raises ``OutOfMemory`` when the limit does not allow it."""
@@ -154,6 +155,5 @@ class CachingAllocator:
         self.reserved += segment
         if self.reserved > self.peak_reserved:
             self.peak_reserved = self.reserved
-        block = Block(segment, self._next_address, pool)
-        self._next_address += segment
-        return block
+        self._lowest_address -= segment
+        return Block(segment, self._lowest_address, pool)

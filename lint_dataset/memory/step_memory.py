@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from lint_dataset.memory.parts import complete, living_parts
 from lint_dataset.memory.program import VARIABLES, StepProgram
 from lint_dataset.memory.reading import Calibrated, Reading, largest
 from lint_dataset.memory.recipe import Recipe
-from lint_dataset.memory.replay import Process, tensor_bytes
+from lint_dataset.memory.replay import Loading, Process, tensor_bytes
 from lint_dataset.plan import Plan
 from lint_dataset.sizes import format_bytes
 from lint_dataset.usage import UsageError
@@ -205,10 +205,10 @@ class StepMemory:
         programs = [self.curve.programs[int(classify(self.curve.programs, row[None])[0])] for row in rows]
         # The weights are the same in every class of steps; what is trained is not: without a clip, no audio adapter.
         most = max(programs, key=self._states)
-        mapped = self.plan.trainer == "trl"
+        loading = Loading(mapped=self.plan.trainer == "trl")
         try:
             process = Process(
-                most.groups, self.plan.lora_rank, self.device, limit, mapped=mapped, optimizer=self.plan.optimizer
+                most.groups, self.plan.lora_rank, self.device, limit, loading=loading, optimizer=self.plan.optimizer
             )
             for row, program in zip(rows, programs, strict=True):
                 process.step(program, sizes(program, row.tolist()))
@@ -235,10 +235,13 @@ class StepMemory:
         return self.reading.band
 
     def _plain(self) -> Reading:
-        return Reading(
-            evidence.band(self.recipe, self.plan.batch_size, self.plan.optimizer),
-            self.device.context - self.device.least_context,
-        )
+        band = evidence.band(self.recipe, self.plan.batch_size, self.plan.optimizer)
+        spare = self.device.context - self.device.least_context
+        if spare and self.device.caching:
+            # An unnamed card: its context lies between those that were measured.
+            least, most = format_bytes(self.device.least_context), format_bytes(self.device.context)
+            band = replace(band, basis=f"{band.basis}; the card's CUDA context takes {least} to {most}")
+        return Reading(band, spare)
 
     def _calibrated(self, text: str) -> Calibrated:
         """The reading of peaks by one that was measured, of which every token was supervised."""

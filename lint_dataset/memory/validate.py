@@ -13,27 +13,28 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lint_dataset import machines
 from lint_dataset.memory import devices
 from lint_dataset.memory.allocator import OutOfMemory
+from lint_dataset.memory.audio import mel_frames
 from lint_dataset.memory.program import VARIABLES, StepProgram
 from lint_dataset.memory.recipe import Recipe
-from lint_dataset.memory.replay import Process
-from lint_dataset.models import find
+from lint_dataset.memory.replay import Loading, Process
+from lint_dataset.models import Model, find
 
 #: Models of measured runs that have no alias: what differs from the defaults of the Llama configuration.
-_LLAMAS = {
-    "TinyLlama/TinyLlama-1.1B-Chat-v1.0": (2048, 5632, 22, 32, 4, 64, 32000, False),
-    "HuggingFaceTB/SmolLM2-135M": (576, 1536, 30, 9, 3, 64, 49152, True),
-    "HuggingFaceTB/SmolLM2-360M": (960, 2560, 32, 15, 5, 64, 49152, True),
-}
+_LLAMAS = {"deepseek-ai/deepseek-coder-1.3b-instruct": (2048, 5504, 24, 16, 16, 128, 32256, False)}
+
+#: How far threads may be ahead: not at all, one tensor each, and up to the whole model.
+_AHEAD = (0, 4, 8, 16, 32, 64, 128, 1024)
 
 _TYPES = {"fp16": "fp16", "bf16": "bf16", "fp32": "fp32", "bfloat16": "bf16"}
 
@@ -49,10 +50,15 @@ class Case:
     batch: int
     tokens: int
     rank: int
+    #: Audio clips in the batch, and the seconds of each.
+    clips: int
+    seconds: float
     device: str
+    loading: Loading
     measured: Mapping[str, float] = field(compare=False)
-    #: The bytes that the card has, where the run ran out of memory.
-    died_with: float | None = None
+    #: The bytes that the card has, where they are known, and whether the run died for want of more.
+    card: float | None = None
+    died: bool = False
 
     @property
     def label(self) -> str:
@@ -92,10 +98,11 @@ def express(row: Mapping[str, str]) -> Case | str:
         return "another model implementation than transformers'"
     if not row["seq_len_definition"].startswith("exact"):
         return f"the number of tokens is not exact: {row['seq_len_definition']}"
-    if find(_plain(row["model"])) is None and row["model"] not in _LLAMAS:
+    if _known(row["model"]) is None and row["model"] not in _LLAMAS:
         return f"no configuration for {row['model']}"
-    t4 = "T4" in row["device"]
-    weights = "fp16" if row["method"] == "qlora" else _TYPES.get(row["weights_dtype"], "")
+    t4, a6000 = "T4" in row["device"], "A6000" in row["device"]
+    weights = row["compute_dtype"][:4] if row["method"] == "qlora" else row["weights_dtype"]
+    weights = _TYPES.get(weights, "")
     if not weights:
         return f"weights of type {row['weights_dtype']}"
     recipe = Recipe(
@@ -108,29 +115,37 @@ def express(row: Mapping[str, str]) -> Case | str:
         loss="logits",
         device="cuda",
     )
-    # Both authors wrote the loop by hand: outputs live through backward and AdamW is the foreach one. The T4 runs had
-    # batches without a mask. The A6000 runs had one: what they kept a layer is, to the byte, a bias of tokens x tokens
-    # and repeated keys and values; and gradients of an earlier micro-batch were in place.
+    # All authors wrote the loop by hand: outputs live through backward and AdamW is the foreach one. Batches came
+    # without a mask, but for the A6000 runs: what they kept a layer is, to the byte, a bias of tokens x tokens and
+    # repeated keys and values; and gradients of an earlier micro-batch were in place.
     loop = {
         "keep_outputs": True,
         "foreach": True,
-        "padded": not t4,
+        "padded": a6000,
         "resident_gradients": "gradients already resident" in row["what_peak_means"],
         "flash": not t4,
         "eager": attention.startswith("eager"),
     }
-    died = re.search(r"\(([\d,]+) MiB\)", row["device"]) if row["what_peak_means"].startswith("OOM") else None
+    card, total = re.fullmatch(r"(.*?)(?: \(([\d,]+) MiB\))?", row["device"]).groups()  # type: ignore[union-attr]
+    machine = machines.find(card)
+    name = machine.name if machine is not None else card
+    audio = re.search(r"clips=(\d+); seconds=([\d.]+)", row["notes"])
     return Case(
-        group=f"{row['method']}, {'eager' if loop['eager'] else 'sdpa'}, {'T4' if t4 else 'A6000'}",
+        group=f"{row['method']}, {'eager' if loop['eager'] else 'sdpa'}, {name.upper()}",
         model=row["model"].split("/")[-1],
         recipe=recipe,
         loop=tuple(sorted(loop.items())),
         batch=int(row["batch"]),
         tokens=int(row["seq_len"]),
         rank=int(row["lora_rank"] or 1),
-        device="t4" if t4 else "a6000",
+        clips=int(row["batch"]) * int(audio[1]) if audio else 0,
+        seconds=float(audio[2]) if audio else 0.0,
+        device=name,
+        # The T4 runs loaded by transformers' four threads, and PEFT gave memory back in those of 15 September.
+        loading=Loading(ahead=4 if t4 else 0, clears=not t4 or "t4-sweep" in row["source_path_or_issue"]),
         measured=_measured(row),
-        died_with=float(died[1].replace(",", "")) * 2**20 if died else None,
+        card=float(total.replace(",", "")) * 2**20 if total else None,
+        died=row["what_peak_means"].startswith("OOM"),
     )
 
 
@@ -141,18 +156,16 @@ def _measured(row: Mapping[str, str]) -> dict[str, float]:
     return {what: float(found[what]) * 1e9 for what in ("allocated", "reserved", "process") if what in found}
 
 
-def _plain(model: str) -> str:
-    """A model's name without its publisher, which may be a mirror."""
-    return model.split("/")[-1].removeprefix("meta-").removesuffix("-Instruct")
+def _known(model: str) -> Model | None:
+    """The model of that name, whose publisher may be a mirror."""
+    return find(model.split("/")[-1].removeprefix("meta-").removesuffix("-Instruct"))
 
 
 @lru_cache(maxsize=1)
 def _tracer(recipe: Recipe, loop: tuple[tuple[str, bool], ...]) -> Any:
-    from dataclasses import replace
-
     from lint_dataset.memory.trace.step import Loop, Tracer
 
-    known = find(_plain(recipe.model))
+    known = _known(recipe.model)
     if known is not None:
         return Tracer(replace(recipe, model=known.alias), Loop(**dict(loop)))
     hidden, mlp, layers, heads, kv, head_dim, vocabulary, tied = _LLAMAS[recipe.model]
@@ -180,7 +193,8 @@ def program(case: Case) -> StepProgram:
     from lint_dataset.memory.trace.step import Point
 
     tracer = _tracer(case.recipe, case.loop)
-    seen = tracer.trace(Point(case.batch, case.tokens, case.rank, case.batch * case.tokens))
+    frames = int(mel_frames(case.seconds)) if case.clips else 0
+    seen = tracer.trace(Point(case.batch, case.tokens, case.rank, case.batch * case.tokens, case.clips, frames))
     sizes, kinds = np.unique(seen.sizes, return_inverse=True)
     events, births = [], 0
     for event in seen.events:
@@ -197,11 +211,17 @@ def program(case: Case) -> StepProgram:
     )
 
 
-def predict(case: Case, limit: int | None = None) -> dict[str, int] | None:
-    """Peak bytes allocated, reserved and of the process in the second of two steps; None when memory runs out."""
+def predict(case: Case, ahead: int | None = None) -> dict[str, int] | None:
+    """Peak bytes allocated, reserved and of the process in the second of two steps; None when memory runs out.
+
+    The process has its card, where its size is known. ``ahead`` is another number of tensors than the case's own that
+    arrive before the one that is packed.
+    """
     step, device = program(case), devices.find(case.device)
+    limit = None if case.card is None else int(case.card) - device.context
+    loading = case.loading if ahead is None else replace(case.loading, ahead=ahead)
     try:
-        process = Process(step.groups, case.rank, device, limit)
+        process = Process(step.groups, case.rank, device, limit, loading=loading)
         for _ in range(2):
             process.step(step, step.coefficients[:, 0].tolist())
     except OutOfMemory:
@@ -214,11 +234,22 @@ def predict(case: Case, limit: int | None = None) -> dict[str, int] | None:
     }
 
 
-def compare(cases: Iterable[Case]) -> Iterator[Comparison]:
-    """Predict each case and put it beside what was measured."""
-    for case in cases:
-        predicted = predict(case)
-        assert predicted is not None, "without a limit nothing runs out of memory"
+def spread(case: Case) -> tuple[int, int] | None:
+    """The least and the most that the process may reserve by how far its loading threads were ahead.
+
+    None where nothing was loaded by threads, or memory runs out.
+    """
+    if case.recipe.method != "qlora" or not case.loading.ahead:
+        return None
+    found = [predict(case, ahead) for ahead in _AHEAD]
+    reserved = [one["reserved"] for one in found if one is not None]
+    return (min(reserved), max(reserved)) if reserved else None
+
+
+def compare(case: Case) -> Iterator[Comparison]:
+    """Predict a case and put it beside what was measured: nothing where memory runs out."""
+    predicted = predict(case)
+    if predicted is not None:
         for what, measured in case.measured.items():
             yield Comparison(case, what, predicted[what], measured)
 
@@ -246,9 +277,13 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with open(arguments[0], encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
+        import peft  # noqa: F401
         import torch  # noqa: F401
-    except (OSError, ImportError) as error:
+    except OSError as error:
         print(error, file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(f"validation traces and needs {error.name}: pip install 'lint-dataset[trace]'", file=sys.stderr)
         return 2
     left_out: dict[str, int] = {}
     cases = []
@@ -259,22 +294,28 @@ def main(arguments: Sequence[str]) -> int:
         else:
             cases.append(case)
     cases.sort(key=lambda case: (case.recipe.key, case.recipe.model, case.loop, case.batch, case.tokens))
-    comparisons = []
+    comparisons, explained = [], []
     for case in cases:
-        for one in compare([case]):
-            comparisons.append(one)
+        found = list(compare(case))
+        comparisons += found
+        for one in found:
             gigabytes = f"{one.predicted / 1e9:7.3f} GB  measured {one.measured / 1e9:7.3f}"
             print(f"{case.label} {one.what:9} predicted {gigabytes}  {one.error:+6.2f} %", flush=True)
-        if case.died_with is not None:
-            inside = predict(case, int(case.died_with) - devices.find(case.device).context)
-            print(
-                f"{case.label} ran out of memory: {'MISSED, predicted to fit' if inside else 'predicted'}", flush=True
-            )
+        if case.died or (case.card is not None and not found):
+            real, replayed = ("died" if died else "completed" for died in (case.died, not predict(case)))
+            print(f"{case.label} {real} on its card, {replayed} in the replay", flush=True)
+        ends = spread(case)
+        if ends is not None and "reserved" in case.measured:
+            explained.append(0.999 * ends[0] <= case.measured["reserved"] <= 1.001 * ends[1])
+            gigabytes = f"{ends[0] / 1e9:7.3f} to {ends[1] / 1e9:7.3f} GB"
+            print(f"{case.label} reserved  {gigabytes} by how far threads are ahead", flush=True)
     print(f"\n{len(rows) - len(cases)} of {len(rows)} rows cannot be expressed:")
     for reason, count in sorted(left_out.items(), key=lambda item: -item[1]):
         print(f"  {count:3}  {reason}")
     print()
     print("\n".join(table(comparisons)))
+    if explained:
+        print(f"{sum(explained)} of {len(explained)} runs reserved what some lead of the loading threads explains")
     return 0
 
 

@@ -66,7 +66,9 @@ def rung_object(rung: Rung) -> dict[str, Any]:
 def _table(ladder: Ladder) -> list[str]:
     """The lines of the table, columns aligned on the right and the verdict after them."""
     budget = ladder.plan.budget
-    parts = list(ladder.rungs[0].parts)
+    loss = ladder.plan.loss
+    # Where the loss works in pieces, none of them may be alive at the peak: then the 0 is no mistake.
+    parts = [f"logits ({loss})" if part == "logits" != loss else part for part in ladder.rungs[0].parts]
     rows = [["tokens", *parts, "peak", "between"]]
     for rung in ladder.rungs:
         sizes = [f"{size / 1e9:.2f}" for size in (*rung.parts.values(), rung.peak)]

@@ -68,6 +68,15 @@ def test_the_smallest_block_that_fits_is_taken() -> None:
     assert (allocator.allocated, allocator.reserved) == (44 * MIB, 44 * MIB)
 
 
+def test_of_equal_blocks_the_youngest_segment_is_taken_first() -> None:
+    # The driver places each segment below the last, and of equal free blocks PyTorch takes that at the lowest address.
+    allocator = CachingAllocator()
+    old, young = allocator.allocate(12 * MIB), allocator.allocate(12 * MIB)
+    allocator.release(old)
+    allocator.release(young)
+    assert allocator.allocate(12 * MIB).address == young.address
+
+
 def test_freed_neighbours_merge_whichever_goes_first() -> None:
     for order in ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]):
         allocator = CachingAllocator()

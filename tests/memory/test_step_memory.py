@@ -107,6 +107,12 @@ def test_a_peak_is_what_two_replayed_steps_reserve_and_the_context() -> None:
         assert int(step.peak(tokens, tokens)[0]) == by_hand(step, tokens) + step.device.context
 
 
+def test_the_basis_says_how_far_the_context_of_an_unnamed_card_may_be_off() -> None:
+    unnamed, named = memory(plan()), memory(plan(device="t4"))
+    assert "the card's CUDA context takes 0.1 GB to 0.7 GB" in unnamed.band.basis
+    assert "context" not in named.band.basis
+
+
 def test_parts_add_up_to_the_peak_and_say_what_is_there() -> None:
     step = memory(plan())
     parts = step.parts(1000, 1000)

@@ -166,7 +166,7 @@ def groups_of(model: Any, rank: int, trained: set[str]) -> tuple[ParameterGroup,
     """The parameters by what they belong to and how they are stored, each tensor once; adapters have rank ``rank``."""
     packed = {id(m.weight): m.in_features * m.out_features for m in model.modules() if isinstance(m, Linear4Bit)}
     embeddings = {id(m.weight) for m in model.modules() if hasattr(m, "num_embeddings") and hasattr(m, "weight")}
-    found: dict[tuple[str, float, bool], list[tuple[int, int]]] = {}
+    found: dict[tuple[str, float, bool], list[tuple[str, tuple[int, int]]]] = {}
     for name, parameter in model.named_parameters():
         numbers = (parameter.numel(), 0)
         width = float(parameter.element_size())
@@ -187,8 +187,17 @@ def groups_of(model: Any, rank: int, trained: set[str]) -> tuple[ParameterGroup,
             part = "embeddings"
         else:
             part = "layers"
-        found.setdefault((part, width, name in trained), []).append(numbers)
+        found.setdefault((part, width, name in trained), []).append((name, numbers))
+    for (part, *_), named in found.items():
+        if part.startswith("4-bit"):
+            named.sort(key=_as_loaded)
     return tuple(
-        ParameterGroup(part, tuple(numbers), width, is_trained)
-        for (part, width, is_trained), numbers in sorted(found.items())
+        ParameterGroup(part, tuple(numbers for _, numbers in named), width, is_trained)
+        for (part, width, is_trained), named in sorted(found.items())
     )
+
+
+def _as_loaded(named: tuple[str, Any]) -> list[tuple[bool, int, str]]:
+    """transformers packs weights in the order of their names, in which numbers count as numbers."""
+    pieces = named[0].split(".")
+    return [(not piece.isdigit(), int(piece) if piece.isdigit() else 0, piece) for piece in pieces]
