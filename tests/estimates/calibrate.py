@@ -34,7 +34,7 @@ OUTSIDE = 0.02
 #: Sources of a group that have fewer rows than this are looked at together.
 LEAST_ROWS = 12
 #: No end is nearer than this, in standard deviations.
-LEAST_END = 2.0
+LEAST_END = 2.5
 #: A row that is farther off than this (random letters, mostly) decides nothing for all the others.
 FARTHEST = 0.15
 

@@ -180,7 +180,7 @@ CALIBRATING = (
         for language in ("de", "it", "ja", "nl", "ru")
     ),
 )
-#: Coverage is measured on these, and on ``small_held_out``. Nothing was decided by them.
+#: Coverage is measured on these, and on ``small_held_out``. No coefficient comes from them.
 HELD_OUT = (
     *(
         Source(kind, "deb:installation-guide-amd64", f"**/{folder}/**/*.html", html_text)
