@@ -70,7 +70,7 @@ def band(recipe: Recipe, batch_size: int, optimizer: str = "adamw") -> Band:
 
 
 #: How much two runs of one plan may differ, by method: the most that one measured run says of the next. Runs that are
-#: not quantised reserved what the replay does to 0.02 %; QLoRA's reserved 4.87 to 5.12 GB for the same tensors.
+#: not quantised reserved what the replay does to 0.3 %; QLoRA's reserved 4.87 to 5.12 GB for the same tensors.
 _AGAIN = {"full": 0.01, "lora": 0.01, "qlora": 0.05}
 
 
