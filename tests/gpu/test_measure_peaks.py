@@ -23,6 +23,38 @@ LLAMA = {
     "vocab_size": 1024,
     "tie_word_embeddings": True,
 }
+GEMMA_3N = {
+    "model_type": "gemma3n",
+    "architectures": ["Gemma3nForConditionalGeneration"],
+    "text_config": {
+        "hidden_size": 64,
+        "intermediate_size": 128,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 16,
+        # Text, then the ids of images, then those of audio.
+        "vocab_size": 1280,
+        "vocab_size_per_layer_input": 1024,
+        "hidden_size_per_layer_input": 16,
+        "num_kv_shared_layers": 2,
+        "layer_types": ["sliding_attention", "full_attention"] * 2,
+        "laurel_rank": 8,
+        "activation_sparsity_pattern": [0.0] * 4,
+        "sliding_window": 64,
+        "altup_num_inputs": 2,
+    },
+    "audio_config": {
+        "hidden_size": 64,
+        "conf_num_attention_heads": 4,
+        "conf_num_hidden_layers": 2,
+        "vocab_size": 128,
+        "vocab_offset": 1152,
+    },
+    "vision_config": {"vocab_offset": 1024, "hidden_size": 64},
+    "audio_token_id": 1153,
+    "image_token_id": 1025,
+}
 
 
 @pytest.mark.parametrize("method", ["lora", "full"])
@@ -41,6 +73,14 @@ def test_a_run_writes_a_row_that_validation_reads(tmp_path: Path, method: str) -
     assert isinstance(case, Case)
     assert case.measured == {"allocated": 1.5e9}
     assert (case.device, case.recipe.method, case.recipe.dtype) == ("h200", method, "bf16")
+
+
+def test_gemma_3n_hears_its_clips(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(GEMMA_3N))
+    output = tmp_path / "measured.csv"
+    run = {"model": str(tmp_path), "batch": 2, "tokens": 200, "clips": 1, "seconds": 5.0, "device": "cpu"}
+    assert main([str(output), "--run", json.dumps(run)]) == 0
+    assert "clips=1; seconds=5.0" in output.read_text()
 
 
 def test_a_clip_is_part_of_the_case() -> None:
