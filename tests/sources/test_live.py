@@ -56,7 +56,8 @@ def hub() -> Iterator[Hub]:
 
 def report(hub: Hub, home: Path, *arguments: str, **environment: str) -> dict[str, Any]:
     run = hub.run(home, *arguments, "--output-format", "json", **environment)
-    assert run.stderr == ""
+    # Offline the datasets library says there that it takes what it has.
+    assert run.stderr == "" or "--offline" in arguments
     found: dict[str, Any] = json.loads(run.stdout)
     return found
 
