@@ -1,29 +1,22 @@
-"""The command line: options, progress, exit status. ``api`` does the work and ``report`` writes it down."""
+"""The command line: its options, and which of its runs and questions they ask for."""
 
 from __future__ import annotations
 
 import io
 import os
-import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from lint_dataset import __version__
-from lint_dataset.config import ConfigError, read
-from lint_dataset.plan import CHOICES, OPTIONS, Plan, resolve, show
+from lint_dataset import __version__, config, questions, run
+from lint_dataset.plan import CHOICES, OPTIONS, resolve, show
 from lint_dataset.report import formats
 from lint_dataset.trainer_configs import load
 from lint_dataset.usage import UsageError
-
-if TYPE_CHECKING:
-    from lint_dataset.result import Result
 
 #: Options that may not stand in a configuration: they ask for something else than a run.
 _QUESTIONS = (
@@ -37,10 +30,6 @@ _QUESTIONS = (
     "version",
     "help",
 )
-
-
-#: Options that name a file to be written.
-_OUTPUTS = ("output", "measurements", "write_kept", "write_rejected", "write_baseline")
 
 
 def _choice(name: str) -> click.Choice[str]:
@@ -123,15 +112,15 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     both. Exit status: 0 nothing found, 1 findings at the failing severity, 2 something asked for could not be judged.
     """
     if options["list_rules"] or options["explain"]:
-        return _describe_rules(context, options)
+        return questions.describe_rules(context, options)
     if options["list_devices"]:
         from lint_dataset.report import devices
 
-        return _answer(context, options, devices.list_devices(), devices.objects)
+        return questions.answer(context, options, devices.list_devices(), devices.objects)
     if options["list_models"]:
         from lint_dataset import models
 
-        return _answer(context, options, models.listing(), models.objects)
+        return questions.answer(context, options, models.listing(), models.objects)
     source = {name: context.get_parameter_source(name) for name in OPTIONS}
     configured = {name for name in OPTIONS if source[name] is ParameterSource.DEFAULT_MAP}
     theirs = load(options["config"]) if options["config"] else None
@@ -144,7 +133,7 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         from lint_dataset.report.json import plan_object
 
         shown = show(plan) + (f"\n\n{theirs.show()}" if theirs is not None else "")
-        return _answer(context, options, f"{shown}\n", lambda: plan_object(plan))
+        return questions.answer(context, options, f"{shown}\n", lambda: plan_object(plan))
     if options["prefetch"]:
         from lint_dataset.prefetch import prefetch
 
@@ -157,211 +146,18 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     if "" in paths:
         raise click.UsageError("one of the files to check has no name (an unset variable?)")
     if not paths and plan.model is not None:
-        return _ladder(plan, options, theirs.notes() if theirs is not None else [], unread)
+        return run.without_data(plan, options, theirs.notes() if theirs is not None else [], unread)
     if not paths:
         why = f": {unread[0]}" if unread else ""
         raise click.UsageError(f"name the files to check, such as train.jsonl{why}")
-    return _run(paths, plan, options, theirs.notes() if theirs is not None else [], unread)
-
-
-def _run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:
-    if options["offline"]:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-    from lint_dataset import baseline, kept, sources
-    from lint_dataset.api import lint
-    from lint_dataset.report import measurements
-
-    if options["measurements"]:
-        measurements.check(options["measurements"])
-    files = sources.expand(paths)
-    copies = options["write_kept"] or options["write_rejected"]
-    _check_outputs(options, files)
-    if copies:
-        kept.check(files)
-    accepted = baseline.read(options["baseline"]) if options["baseline"] else None
-    with _progress(files) as progress:
-        result = lint(
-            files,
-            plan,
-            select=_codes(options["select"]),
-            ignore=_codes(options["ignore"]),
-            cache_dir=options["cache_dir"],
-            use_cache=options["cache"] is not False,
-            fetch=bool(options["fetch"]) and not options["offline"],
-            decode=bool(options["decode"]),
-            tokens=options["tokens"] or "auto",
-            format=options["format"],
-            columns=options["columns"],
-            progress=progress,
-        )
-    result = replace(result, notes=(*notes, *result.notes), unjudged=(*unread, *result.unjudged))
-    if options["write_baseline"]:
-        number = baseline.write(result, options["write_baseline"], files)
-        click.echo(f"lint-dataset: {number:,} findings are accepted in {options['write_baseline']}", err=True)
-    if accepted is not None:
-        result = baseline.without(result, accepted, options["baseline"])
-    if options["output_format"] == "jsonl":
-        # One diagnostic a line has no place for what concerns the run as a whole.
-        for sentence in (*result.notes, *(f"not judged: {sentence}" for sentence in result.unjudged)):
-            click.echo(f"lint-dataset: {sentence}", err=True)
-    _report(result, options, files)
-    if options["measurements"]:
-        measurements.write(result.rows, options["measurements"], files)
-    if copies:
-        split = kept.write(result, files, options["write_kept"], options["write_rejected"])
-        told = f"lines that pass: {split.kept:,}, rejected: {split.rejected:,}"
-        if split.uncounted:
-            told += f"; not measured, and passed for want of an error: {split.uncounted:,}"
-        click.echo(f"lint-dataset: {told}", err=True)
-    return _status(result, options["fail_on"] or "error")
-
-
-def _check_outputs(options: dict[str, Any], files: Sequence[str]) -> None:
-    """Nothing is written over a file to check, nor two things to one place."""
-    from lint_dataset.report.place import check, distinct
-
-    outputs = {f"--{name.replace('_', '-')}": options[name] for name in _OUTPUTS}
-    if options["write_rejected"]:
-        from lint_dataset.kept import CODES
-
-        outputs["the codes of --write-rejected"] = options["write_rejected"] + CODES
-    distinct(outputs)
-    for path in outputs.values():
-        if path is not None and path != "-":
-            check(path, files)
-
-
-def _ladder(plan: Plan, options: dict[str, Any], notes: Sequence[str], unread: Sequence[str]) -> int:
-    """Without a dataset: the memory of the plan's step. Status 2 where a configuration names one that is not here."""
-    if options["measurements"]:
-        raise click.UsageError("--measurements writes a row an example: name the files to check, such as train.jsonl")
-    if options["output_format"] not in (None, "text", "json", "jsonl"):
-        raise click.UsageError(f"--output-format {options['output_format']} is for findings: name the files to check")
-    if options["offline"]:
-        os.environ["HF_HUB_OFFLINE"] = "1"
-    from lint_dataset.ladder import ladder
-    from lint_dataset.memory import NoStepProgram
-    from lint_dataset.report import ladder as report
-
-    try:
-        found = ladder(plan, options["cache_dir"])
-    except NoStepProgram as problem:
-        raise UsageError(f"memory: {problem}") from None
-    found = replace(found, notes=(*notes, *found.notes))
-
-    def write(out: TextIO) -> None:
-        if options["output_format"] == "json":
-            report.write_json(found, __version__, out, unread)
-        elif options["output_format"] == "jsonl":
-            report.write_jsonl(found, out)
-        else:
-            report.write(found, out, unread)
-
-    _place(write, options, ())
-    return 2 if unread else 0
-
-
-def _status(result: Result, fail_on: str) -> int:
-    """2 where something asked for could not be judged, 1 for findings at or above the failing severity, else 0."""
-    if result.unjudged:
-        return 2
-    failing = {"error": ("error",), "warning": ("error", "warning"), "never": ()}[fail_on]
-    found = (
-        *(diagnostic.severity for diagnostic in result.diagnostics),
-        *(severity for _, severity in result.unlisted),
-    )
-    return int(any(severity in failing for severity in found))
-
-
-def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:
-    """Write the report where and as the options say, wrapped and coloured for a terminal."""
-    terminal = options["output"] in (None, "-") and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else None
-    color = terminal and "NO_COLOR" not in os.environ
-    name = options["output_format"] or "text"
-    _place(lambda out: formats.write(name, result, __version__, out, color=color, width=width), options, files)
-
-
-def _place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequence[str]) -> None:
-    """Write to the file that the options name, whole or not at all, else to standard output."""
-    from lint_dataset.report.place import writing
-
-    if options["output"] in (None, "-"):
-        write(sys.stdout)
-        return
-    page = io.StringIO()
-    write(page)
-    with writing(options["output"], files) as file:
-        file.write(page.getvalue().encode("utf-8", errors="backslashreplace"))
-
-
-def _answer(context: click.Context, options: dict[str, Any], text: str, value: Callable[[], Any]) -> int:
-    """Answer a question that is no run: as text, or its ``value`` as JSON. A configuration's format is for runs."""
-    from lint_dataset.report.encode import dumps
-
-    asked = {
-        name: options[name] if context.get_parameter_source(name) is ParameterSource.COMMANDLINE else None
-        for name in ("output_format", "output")
-    }
-    if asked["output_format"] not in (None, "text", "json"):
-        raise click.UsageError(f"--output-format {asked['output_format']} is for findings: ask for text or json here")
-    page = dumps(value(), indent=2) + "\n" if asked["output_format"] == "json" else text
-
-    def write(out: TextIO) -> None:
-        out.write(page)
-
-    _place(write, asked, ())
-    return 0
-
-
-def _describe_rules(context: click.Context, options: dict[str, Any]) -> int:
-    from lint_dataset.report.explain import explain, list_rules, rule_object
-    from lint_dataset.rules import all_rules
-
-    rules, code = all_rules(), options["explain"]
-    if code is None:
-        return _answer(context, options, list_rules(rules.values()), lambda: [*map(rule_object, rules.values())])
-    if code.upper() not in rules:
-        raise click.UsageError(f"no rule has the code {code}: see --list-rules")
-    rule = rules[code.upper()]
-    return _answer(context, options, explain(rule), lambda: rule_object(rule))
-
-
-def _codes(text: str | None) -> tuple[str, ...]:
-    return tuple(part.strip().upper() for part in (text or "").split(",") if part.strip())
-
-
-@contextmanager
-def _progress(files: Sequence[str]) -> Iterator[Callable[[int], None]]:
-    """A bar of the bytes read, on standard error, if that is a terminal."""
-    from tqdm import tqdm
-
-    size = sum(os.path.getsize(path) for path in files if os.path.isfile(path))
-    with tqdm(total=size, unit="B", unit_scale=True, desc="measuring", disable=None, leave=False) as bar:
-        yield lambda read: bar.update(read) and None
+    return run.run(paths, plan, options, theirs.notes() if theirs is not None else [], unread)
 
 
 def _configured() -> dict[str, Any]:
-    """The configuration of the folder we are in, checked against the options there are. Raises ``ConfigError``."""
-    table, path = read(Path.cwd())
-    known = {parameter.name for parameter in command.params} - set(_QUESTIONS)
-    for key in sorted(table.keys() - known):
-        raise ConfigError(
-            f"{path}: [tool.lint-dataset] has no option {key.replace('_', '-')!r}: see lint-dataset --help"
-        )
-    numbers = {parameter.name for parameter in command.params if parameter.type is click.INT}
-    for key in sorted(table.keys() & numbers):
-        if type(table[key]) is not int:
-            name = key.replace("_", "-")
-            raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be a whole number, not {table[key]!r}")
-    return {key: _as_given(value) for key, value in table.items()}
-
-
-def _as_given(value: Any) -> Any:
-    """A setting as the command line would give it: lists and pairs are joined by commas."""
-    if isinstance(value, dict):
-        value = [f"{name}={theirs}" for name, theirs in value.items()]
-    return ",".join(map(str, value)) if isinstance(value, list) else value
+    """What the configuration of the folder we are in gives."""
+    options = {parameter.name for parameter in command.params if parameter.name is not None} - set(_QUESTIONS)
+    numbers = {parameter.name for parameter in command.params if parameter.type is click.INT and parameter.name}
+    return config.defaults(Path.cwd(), options, numbers)
 
 
 def _write_no_more() -> None:

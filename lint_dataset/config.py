@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -39,3 +40,27 @@ def read(start: Path) -> tuple[dict[str, Any], Path | None]:
         if (folder / ".git").exists():
             break
     return {}, None
+
+
+def defaults(start: Path, options: Collection[str], numbers: Collection[str]) -> dict[str, Any]:
+    """What the configuration of a folder gives, as the command line would give it.
+
+    ``options`` are the names that may stand there, ``numbers`` those that are whole numbers. Raises ``ConfigError``.
+    """
+    table, path = read(start)
+    for key in sorted(table.keys() - set(options)):
+        raise ConfigError(
+            f"{path}: [tool.lint-dataset] has no option {key.replace('_', '-')!r}: see lint-dataset --help"
+        )
+    for key in sorted(table.keys() & set(numbers)):
+        if type(table[key]) is not int:
+            name = key.replace("_", "-")
+            raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be a whole number, not {table[key]!r}")
+    return {key: _as_given(value) for key, value in table.items()}
+
+
+def _as_given(value: Any) -> Any:
+    """Lists and pairs are joined by commas."""
+    if isinstance(value, dict):
+        value = [f"{name}={theirs}" for name, theirs in value.items()]
+    return ",".join(map(str, value)) if isinstance(value, list) else value

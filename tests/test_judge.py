@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lint_dataset import Plan, judge, lint
-from lint_dataset.cli import _status
 from lint_dataset.report import json as report
 from lint_dataset.report import text
+from lint_dataset.run import exit_status
 from tests.loading.kinds import chat, jsonl
 
 
@@ -41,5 +41,5 @@ def test_findings_that_are_only_counted_fail_the_run_too(tmp_path: Path, monkeyp
     (tmp_path / "a.jsonl").write_bytes(b"{bad\n")
     result = lint([str(tmp_path)], Plan())
     assert result.diagnostics == ()
-    assert _status(result, "error") == 1
-    assert _status(result, "never") == 0
+    assert exit_status(result, "error") == 1
+    assert exit_status(result, "never") == 0
