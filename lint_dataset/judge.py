@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -51,7 +51,14 @@ def look(
     verdicts = None
     if memory is not None:
         clips, seconds = heaviest_clips(rows)
-        verdicts = memory.verdicts(kept.step, in_loss(kept, plan), clips, seconds, plan.budget)
+        trained = in_loss(kept, plan)
+        verdicts = memory.verdicts(kept.step, trained, clips, seconds, plan.budget)
+        if plan.budget is not None and plan.batch_size > 1 and (verdicts.high > plan.budget).any():
+            from lint_dataset.memory import batch_that_fits
+
+            row = int(verdicts.peak.argmax())
+            example = int(kept.step[row]), int(trained[row]), int(clips[row]), float(seconds[row])
+            verdicts = replace(verdicts, batch_that_fits=batch_that_fits(memory, plan.budget, *example))
     return Judged(rows, plan, kept, Losses.of(rows, plan, kept), verdicts, rows.faults(), estimated, template)
 
 

@@ -53,7 +53,8 @@ class Verdicts:
     memory, above it with ``high`` only it may. ``replayed`` marks rows whose own step went through the allocator.
     ``longest_that_fits`` are the tokens of the longest step, all of them supervised, that fits for certain beside the
     heaviest audio that one of the rows has: ``clips_beside`` clips of up to ``seconds_beside``. None without a budget
-    or when none fits.
+    or when none fits. ``batch_that_fits`` is the largest smaller batch of the heaviest row that fits for certain, where
+    the plan's does not.
     """
 
     peak: Ints
@@ -64,6 +65,7 @@ class Verdicts:
     longest_that_fits: int | None
     clips_beside: int = 0
     seconds_beside: float = 0.0
+    batch_that_fits: int | None = None
 
 
 class StepMemory:

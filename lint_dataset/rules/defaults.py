@@ -28,13 +28,16 @@ def default_max_length(judged: Judged) -> Iterator[Finding]:
         return
     paths = judged.rows.table.column("path").to_numpy(zero_copy_only=False)
     release = judged.plan.preset.release
+    counts = {"cut {} inside an answer": cuts.cut, "lose a whole answer of {}": cuts.unseen, "drop {}": cuts.dropped}
+    does = [text.format(judged.figure(number)) for text, number in counts.items() if number]
     long = np.flatnonzero(judged.rows.tokens > cuts.max_length)
     for path in dict.fromkeys(paths[long]):
         mine = long[paths[long] == path]
         yield Finding(
             int(mine[0]),
             f"no max_length is given, and {release} takes {cuts.max_length:,}: {judged.figure(len(mine))} examples of "
-            f"this file are longer, this one {judged.figure(int(judged.rows.tokens[mine[0]]))} tokens",
+            f"this file are longer, this one {judged.figure(int(judged.rows.tokens[mine[0]]))} tokens; of all it would "
+            f"{', '.join(does)}",
             "Set max_length in your training, and say it here with --max-length: every row is then judged by it.",
             {"max_length": cuts.max_length, "longer": len(mine), "tokens": int(judged.rows.tokens[mine[0]])},
         )

@@ -40,6 +40,18 @@ def _rows(judged: Judged, hit: Bools) -> list[int]:
     return rows[:1] if judged.plan.packing != "none" else rows
 
 
+def _lighter(judged: Judged, memory: Verdicts) -> str:
+    """What else of the plan could be changed, in sentences: the batch, and settings that hold less in every step."""
+    plan, batch, said = judged.plan, memory.batch_that_fits, ""
+    if plan.batch_size > 1 and batch is not None:
+        said = f" Or take a batch of {batch}, the largest in which the heaviest row fits."
+    elif plan.batch_size > 1:
+        said = " A smaller batch alone is not enough: the heaviest row does not even fit by itself."
+    lighter = [] if plan.gradient_checkpointing else ["gradient checkpointing"]
+    lighter += ["a chunked loss in place of full logits (--loss chunked)"] if plan.loss == "logits" else []
+    return said + (f" What takes less: {', '.join(lighter)}." if lighter else "")
+
+
 def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
     """The finding of one row, with the numbers and what would fit."""
     peak, fits = int(memory.peak[row]), memory.longest_that_fits
@@ -49,8 +61,7 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
     elif fits is not None:
         audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
         advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."
-    if judged.plan.batch_size > 1:
-        advice += f" Or take a smaller batch than {judged.plan.batch_size}."
+    advice += _lighter(judged, memory)
     data = {
         "tokens": int(judged.reach.step[row]),
         "batch_size": judged.plan.batch_size,
@@ -58,6 +69,7 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
         "budget_bytes": budget,
         "over_bytes": peak - budget,
         "longest_that_fits": fits,
+        "batch_that_fits": memory.batch_that_fits,
     }
     return Finding(row, message, advice, data)
 

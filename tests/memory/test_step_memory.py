@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lint_dataset.memory import NoStepProgram, StepMemory, peak_bytes, store
+from lint_dataset.memory import NoStepProgram, StepMemory, batch_that_fits, peak_bytes, store
 from lint_dataset.memory.allocator import MIB, CachingAllocator
 from lint_dataset.memory.curve import sizes
 from lint_dataset.memory.parts import PARTS
@@ -199,6 +199,19 @@ def test_a_batch_counts_every_example() -> None:
     one, four = memory(plan(batch_size=1)), memory(plan(batch_size=4))
     assert four.rows(10, 3, 2, 5.0).tolist() == [[4, 10, 16, 12, 8, 504]]
     assert int(four.allocated(four.rows(500, 500))[0]) == int(one.allocated(one.rows(2000, 2000))[0])
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_the_batch_that_fits_is_the_largest_one_that_does(device: str) -> None:
+    budget = 3_000_000_000
+    batch = batch_that_fits(memory(plan(batch_size=64, device=device)), budget, 300, 300)
+    assert batch is not None and 1 < batch < 63
+
+    def high(size: int) -> int:
+        return int(memory(plan(batch_size=size, device=device)).verdicts(300, 300, budget=budget).high[0])
+
+    assert high(batch) <= budget < high(batch + 1)
+    assert batch_that_fits(memory(plan(batch_size=8, device=device)), budget, 10_000, 10_000) is None
 
 
 def test_apple_has_no_caching_allocator_to_replay() -> None:

@@ -131,6 +131,8 @@ def test_a_default_that_would_cut_is_found_once_a_file() -> None:
     rows = [row(1400, [("assistant", 1000, 1390, 1399)]), row(1500, [("assistant", 1200, 1490, 1499)]), SHORT]
     ((line, code, data),) = found(*rows, trainer="trl")
     assert (line, code, data["max_length"], data["longer"]) == (1, "T010", 1024, 2)
+    (finding,) = judge(judged(*rows, trainer="trl"), ["T010"])
+    assert finding.message.endswith("of all it would cut 1 inside an answer, lose a whole answer of 1")
     cuts = by_default(judged(*rows, trainer="trl"))
     assert cuts is not None
     assert (cuts.cut, cuts.unseen, cuts.dropped) == (1, 1, 0)
@@ -231,6 +233,22 @@ def test_a_packed_data_set_is_out_of_memory_once() -> None:
     assert finding.message.startswith("every packed step of 8 x 150 tokens needs 3.0 GB")
     plain = judged(SHORT, LONG, SHORT, max_length=150, budget=10**9)
     assert len(judge(remembered(plain, 3 * 10**9, 40), ["O001"])) == 3
+
+
+def test_what_else_would_make_it_fit() -> None:
+    looked = judged(LONG, budget=10**9, batch_size=8, trainer="hf")
+    assert looked.memory is None
+    (alone,) = judge(remembered(looked, 3 * 10**9, 40), ["O001"])
+    assert alone.remedy.endswith(
+        "does not even fit by itself. What takes less: gradient checkpointing, a chunked loss in place of full logits "
+        "(--loss chunked)."
+    )
+    kept = remembered(judged(LONG, budget=10**9, batch_size=8, trainer="trl"), 3 * 10**9, 40)
+    assert kept.memory is not None
+    kept = dataclasses.replace(kept, memory=dataclasses.replace(kept.memory, batch_that_fits=3))
+    (three,) = judge(kept, ["O001"])
+    assert three.remedy.endswith("Or take a batch of 3, the largest in which the heaviest row fits.")
+    assert three.data["batch_that_fits"] == 3
 
 
 @pytest.mark.parametrize(
