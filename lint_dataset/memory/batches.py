@@ -11,8 +11,8 @@ def batch_that_fits(
 ) -> int | None:
     """The largest batch of examples like this one, smaller than the plan's, that fits a budget in bytes for certain.
 
-    ``supervised`` tokens of an example are in the loss, ``seconds`` is its longest of ``clips``. None where not even one
-    such example fits.
+    ``supervised`` tokens of an example are in the loss, ``seconds`` is its longest of ``clips``. None where not even
+    one such example fits.
     """
     good, bad = 0, memory.plan.batch_size
     while bad - good > 1:

@@ -205,7 +205,8 @@ def test_a_batch_counts_every_example() -> None:
 def test_the_batch_that_fits_is_the_largest_one_that_does(device: str) -> None:
     budget = 3_000_000_000
     batch = batch_that_fits(memory(plan(batch_size=64, device=device)), budget, 300, 300)
-    assert batch is not None and 1 < batch < 63
+    assert batch is not None
+    assert 1 < batch < 63
 
     def high(size: int) -> int:
         return int(memory(plan(batch_size=size, device=device)).verdicts(300, 300, budget=budget).high[0])
