@@ -91,7 +91,9 @@ def lint(
     if problem is not None:
         # Rows that were read in vain are not read into the progress again.
         examples = _read(files, fetch, progress if location is None else None)
-        estimates, table = _without_processor(examples, plan, tokens, problem, unjudged, reading)
+        estimates, table = _without_processor(
+            examples, plan, tokens, problem, unjudged, reading, decode=decode, fetch=fetch
+        )
     if plan.budget is None and plan.model is not None and any(prefix.startswith("O") for prefix in select):
         unjudged.append("memory: --select asks for it: say with --budget what the training process may use")
     plan, said = _trainer_for(table, plan)
@@ -150,6 +152,9 @@ def _without_processor(
     problem: ProcessorUnavailable,
     unjudged: list[str],
     reading: Reading,
+    *,
+    decode: bool,
+    fetch: bool,
 ) -> tuple[Estimates | None, pa.Table]:
     """The measurements of examples without a processor: estimated where that may be and can be, else without tokens.
 
@@ -161,8 +166,8 @@ def _without_processor(
     family = family_of(plan.tokenizer or plan.model) if tokens == "auto" else None
     if family is None:
         unjudged.append(f"tokens, truncation and memory: {problem}")
-        return None, measure(examples, None, reading=reading)
-    estimates = estimate(examples, family, reading)
+        return None, measure(examples, None, reading=reading, decode=decode, fetch=fetch)
+    estimates = estimate(examples, family, reading, decode=decode, fetch=fetch)
     if estimates.uncounted:
         unjudged.append(
             f"{estimates.uncounted:,} examples with clips or images: how many tokens these take is not known without "

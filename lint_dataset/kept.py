@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -18,6 +19,7 @@ from lint_dataset.result import Result
 from lint_dataset.rules import ABOUT_FILES
 from lint_dataset.sources import shown
 from lint_dataset.sources.lines_of import is_text, lines_of
+from lint_dataset.sources.registry import format_of
 from lint_dataset.usage import UsageError
 
 if TYPE_CHECKING:
@@ -40,8 +42,12 @@ class Split(NamedTuple):
     uncounted: int
 
 
-def check(files: Sequence[str]) -> None:
-    """Raise ``UsageError`` for a source that has no lines to copy."""
+def check(files: Sequence[str], outputs: Sequence[str] = ()) -> None:
+    """Raise ``UsageError`` for a source that has no lines to copy, and an output whose name promises no lines."""
+    for path in outputs:
+        compression = format_of(path)[1]
+        if not is_text(path) or compression not in (None, "gzip"):
+            raise UsageError(f"{path} would hold lines, plain or as .gz, and its name says otherwise: end it in .jsonl")
     for path in files:
         if not is_text(path):
             raise UsageError(
@@ -72,7 +78,7 @@ def write(result: Result, files: Sequence[str], kept: str | None, rejected: str 
                     counted = rows.pass_over(name, line, _row(piece, line), judged=bool(codes))
                     counts["rejected" if codes else "kept"] += 1
                     counts["uncounted"] += not codes and not counted
-                (others if codes else passing).add(piece, first)
+                (others if codes else passing).add(line, piece, first)
                 if codes and first and beside is not None:
                     about = {"version": VERSION, "path": name, "line": line, "codes": codes}
                     beside.write((json.dumps(about) + "\n").encode())
@@ -82,7 +88,7 @@ def write(result: Result, files: Sequence[str], kept: str | None, rejected: str 
 
 def _row(line: bytes, number: int) -> bytes:
     """The bytes of the row in a line, as they are hashed."""
-    return (line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line).removesuffix(b"\n").removesuffix(b"\r")
+    return (line.removeprefix(BOM_UTF8) if number == 1 else line).removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _failing(result: Result) -> tuple[Mapping[str, _Codes], Mapping[str, set[str]]]:
@@ -144,18 +150,23 @@ def _changed(path: str) -> UsageError:
 
 
 class _Lines:
-    """Lines one after another. The last line of a file may lack its end, and then gets one before the next."""
+    """Lines one after another. The last line of a file may lack its end, and then gets one before the next.
+
+    A byte-order mark stays at the beginning of what is written alone: between lines it is no mark, and breaks one.
+    """
 
     def __init__(self, file: BinaryIO | None) -> None:
         self._file = file
+        self._begun = False
         self._ended = True
 
-    def add(self, piece: bytes, first: bool) -> None:
+    def add(self, line: int, piece: bytes, first: bool) -> None:
         if self._file is None:
             return
         if first and not self._ended:
             self._file.write(b"\n")
-        self._file.write(piece)
+        self._file.write(piece.removeprefix(BOM_UTF8) if self._begun and first and line == 1 else piece)
+        self._begun = True
         self._ended = piece.endswith(b"\n")
 
 
@@ -165,7 +176,7 @@ def _writing(path: str | None, files: Sequence[str]) -> Iterator[BinaryIO | None
         yield None
         return
     with writing(path, files) as file:
-        if path.endswith(".gz"):
+        if format_of(path)[1] == "gzip":
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 yield cast(BinaryIO, packed)
         else:

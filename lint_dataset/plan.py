@@ -160,9 +160,11 @@ class Plan:
     def _take_release(self, origins: dict[str, str]) -> None:
         """Where the trainer is given with a release: its name, and the release."""
         if isinstance(self.trainer, str):
-            name, _, release = self.trainer.partition("==")
+            name, named, release = self.trainer.partition("==")
+            if named and not release.strip():
+                raise PlanError(f"trainer {self.trainer!r} names no release: write it behind ==, or leave the == out")
             object.__setattr__(self, "trainer", name.strip().casefold())
-            if release:
+            if named:
                 object.__setattr__(self, "trainer_release", release.strip())
                 origins["trainer_release"] = origins.setdefault("trainer", "given")
 

@@ -121,10 +121,14 @@ def preset(trainer: str, release: str | None = None) -> Preset:
     return newest._replace(release=f"TRL {release}", settings={**newest.settings, "loss": loss})
 
 
+#: The newest release of TRL whose code was read.
+_NEWEST = (1, 16)
+
+
 def version(release: str) -> tuple[int, int]:
     """Major and minor number of a release of TRL. Raises ``PlanError`` for one that is not modelled."""
     found = re.fullmatch(r"v?(\d{1,4})\.(\d{1,4})(\.\w{1,20})*", release)
     numbers = (int(found[1]), int(found[2])) if found else (0, 0)
-    if numbers < (1, 0) or numbers >= (2, 0):
+    if not (1, 0) <= numbers <= _NEWEST:
         raise PlanError(f"trainer trl=={release}: releases of TRL from 1.0 to 1.16 are modelled, such as trl==1.4")
     return numbers

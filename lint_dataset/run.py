@@ -39,10 +39,10 @@ def run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Sequen
     if options["measurements"]:
         measurements.check(options["measurements"])
     files = sources.expand(paths)
-    copies = options["write_kept"] or options["write_rejected"]
+    copies = [options[name] for name in ("write_kept", "write_rejected") if options[name]]
     _check_outputs(options, files)
     if copies:
-        kept.check(files)
+        kept.check(files, copies)
     accepted = baseline.read(options["baseline"]) if options["baseline"] else None
     with _progress(files) as progress:
         result = lint(
@@ -128,6 +128,9 @@ def _check_outputs(options: dict[str, Any], files: Sequence[str]) -> None:
     from lint_dataset.report.place import check, distinct
 
     outputs = {f"--{name.replace('_', '-')}": options[name] for name in _OUTPUTS}
+    for option, path in outputs.items():
+        if path == "-" and option != "--output":
+            raise UsageError(f"{option} - is no place to write to, since the report goes there: name a file")
     if options["write_rejected"]:
         from lint_dataset.kept import CODES
 

@@ -17,9 +17,9 @@ def unused(plan: Plan) -> list[str]:
     adapters = _given(plan, "lora_rank", "lora_targets", "dora", "modules_to_save")
     if plan.method == "full" and adapters:
         said.append(f"{adapters} without effect: --method full trains no adapters")
-    side = _given(plan, "truncation_side")
-    if plan.max_length is None and side:
-        said.append(f"{side} without effect: nothing is cut without a --max-length")
+    cuts = _given(plan, "truncation_side", "overlong")
+    if plan.max_length is None and cuts:
+        said.append(f"{cuts} without effect: no row is too long without a --max-length")
     return said
 
 

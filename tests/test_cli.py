@@ -39,6 +39,10 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
         (["train.jsonl", "--output", "no/such/folder/report.txt"], "report.txt"),
         (["train.jsonl", "--format", "share-gpt"], "sharegpt, swift-pairs, text"),
         (["train.jsonl", "--columns", "mesages=dialog"], "messages"),
+        (["train.jsonl", "--columns", "messages=a,conversations=a"], "'a'"),
+        (["train.jsonl", "--select", "J", "--ignore", "J0"], "no rule is left"),
+        (["train.jsonl", "--write-kept", "-"], "--write-kept"),
+        (["train.jsonl", "--write-baseline", "-"], "--write-baseline"),
         (["train.jsonl", "--no-such-option"], "--no-such-option"),
         (["--explain", "X999"], "X999"),
         (["--list-rules", "--output-format", "jsonl"], "json here"),
@@ -247,6 +251,8 @@ def test_what_has_no_effect_is_said(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text(GOOD)
     done = run("train.jsonl", "--method", "full", "--lora-rank", "8", cwd=tmp_path)
     assert "note: --lora-rank 8 without effect: --method full trains no adapters" in done.stdout
+    done = run("train.jsonl", "--trainer", "axolotl", "--overlong", "cut", cwd=tmp_path)
+    assert "note: --overlong cut without effect: no row is too long without a --max-length" in done.stdout
     done = run("train.jsonl", "--method", "lora", "--lora-rank", "8", "--select", "J,M0", cwd=tmp_path)
     assert done.returncode == 0
     assert "without effect" not in done.stdout

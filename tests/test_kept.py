@@ -96,3 +96,19 @@ def test_two_files_without_a_last_line_end_are_not_glued_together(tmp_path: Path
         Path(path).write_bytes(GOOD.rstrip())
     kept.write(lint(files, Plan()), files, str(tmp_path / "kept"), None)
     assert (tmp_path / "kept").read_bytes() == GOOD + GOOD.rstrip()
+
+
+def test_a_byte_order_mark_is_not_left_between_lines(tmp_path: Path) -> None:
+    """It would break the line that it stands before, which was read without it."""
+    files = [str(tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    for path in files:
+        Path(path).write_bytes(b"\xef\xbb\xbf" + GOOD)
+    kept.write(lint(files, Plan(), ignore=["J031"]), files, str(tmp_path / "kept"), None)
+    assert (tmp_path / "kept").read_bytes() == b"\xef\xbb\xbf" + GOOD + GOOD
+
+
+@pytest.mark.parametrize("name", ["kept.parquet", "kept.jsonl.zst", "kept.json", "hf:me/kept"])
+def test_a_name_that_promises_something_else_than_lines_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"end it in \.jsonl"):
+        kept.check([], [name])
+    kept.check([], ["kept.jsonl", "kept.jsonl.GZ", "kept", "kept.txt"])

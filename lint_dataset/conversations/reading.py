@@ -47,6 +47,9 @@ class Reading(NamedTuple):
                 raise UsageError(f"columns: {name} is given no name: write {name}=NAME")
         if len({name for name, _ in pairs}) < len(pairs):
             raise UsageError("columns: a column is named twice")
+        given = [(name in FIELDS, theirs) for name, theirs in pairs]
+        if twice := [theirs for of_field, theirs in given if given.count((of_field, theirs)) > 1]:
+            raise UsageError(f"columns: {twice[0]!r} is given to two names: it can stand for one of them")
         return cls(format, tuple(pairs))
 
     def rename(self, row: dict[str, Any]) -> tuple[dict[str, Any], list[Fault]]:

@@ -9,6 +9,7 @@ from typing import Any
 from lint_dataset.conversations import Conversation
 from lint_dataset.estimates.families import Family, Template
 from lint_dataset.faults import Fault
+from lint_dataset.media import Library
 from lint_dataset.processors.audio import grouped, listen
 from lint_dataset.processors.slots import Ear
 
@@ -42,11 +43,12 @@ class Layout:
 Place = tuple[int, int]
 
 
-def lay_out(conversation: Conversation, family: Family, folder: str) -> Layout | None:
+def lay_out(conversation: Conversation, family: Family, folder: str, library: Library | None = None) -> Layout | None:
     """The layout of a conversation; None where it has media whose tokens are not known without the processor.
 
-    ``folder`` is where relative paths of media start.
+    ``folder`` is where relative paths of media start, ``library`` where clips are looked up.
     """
+    library = library or Library()
     if conversation.text is not None:
         return _plain(conversation, conversation.text, family.template)
     template, messages = family.template, conversation.messages
@@ -71,7 +73,7 @@ def lay_out(conversation: Conversation, family: Family, folder: str) -> Layout |
         if system and index == 1 and template.system == "user" and message.role == "user":
             layout.known -= template.before  # it was opened for the system message
         start = layout.here()
-        if not _say(layout, message, index + 1, family, folder):
+        if not _say(layout, message, index + 1, family, folder, library):
             return None
         end = layout.here()
         if not inside:
@@ -87,7 +89,7 @@ def lay_out(conversation: Conversation, family: Family, folder: str) -> Layout |
     return layout
 
 
-def _say(layout: Layout, message: Any, number: int, family: Family, folder: str) -> bool:
+def _say(layout: Layout, message: Any, number: int, family: Family, folder: str, library: Library) -> bool:
     """Add what a message says; False where it holds a medium that cannot be counted."""
     for key in ("reasoning_content", "reasoning", "thinking"):
         if isinstance(message.template.get(key), str):
@@ -103,7 +105,7 @@ def _say(layout: Layout, message: Any, number: int, family: Family, folder: str)
             seconds = None
             if part.kind == "audio":
                 clips += 1
-                clip = listen(part.source, folder, _EAR, {"message": number, "clip": clips})
+                clip = listen(part.source, folder, _EAR, {"message": number, "clip": clips}, library=library)
                 layout.faults += clip.faults
                 seconds = clip.seconds
             layout.known += medium.before

@@ -20,6 +20,9 @@ from lint_dataset.estimates.tally import Tally
 from lint_dataset.faults import Fault
 from lint_dataset.loading.outline import outline
 from lint_dataset.measure import about, batches, hash_of
+from lint_dataset.media import Library
+from lint_dataset.media.rows import clips
+from lint_dataset.processors.clips import check
 from lint_dataset.rows import Ints
 from lint_dataset.sources import RawExample, restore
 
@@ -74,26 +77,43 @@ class Estimates:
 
 
 class _Row(NamedTuple):
-    """One example on its way: its family, what it is among others, what is wrong with it, and its layout if any."""
+    """One example on its way: its family, what it is among others, what is wrong with it.
+
+    ``conversation`` and ``layout`` are None where it has none; the tokens of ``uncounted`` media are not known.
+    """
 
     example: RawExample
     family: str | None
     about: dict[str, str | None]
     faults: list[Fault]
-    layout: Layout | None
+    conversation: Conversation | None = None
+    layout: Layout | None = None
     uncounted: bool = False
 
 
-def estimate(examples: Iterable[RawExample], family: Family, reading: Reading = AS_IT_IS) -> Estimates:
-    """Estimate examples, in order. Bad input raises nothing; what only a template would find is not found."""
+def estimate(
+    examples: Iterable[RawExample],
+    family: Family,
+    reading: Reading = AS_IT_IS,
+    *,
+    decode: bool = False,
+    fetch: bool = False,
+) -> Estimates:
+    """Estimate examples, in order. Bad input raises nothing; what only a template would find is not found.
+
+    ``decode`` and ``fetch`` say how clips are looked up, as for ``measure.measure``.
+    """
     import pyarrow as pa
 
     coefficients = load(family.tokenizer)
     tally = Tally(coefficients)
     tables: list[list[Any]] = [[] for _ in range(_LEVELS)]
     uncounted = 0
+    library = Library(decode=decode, fetch=fetch)
     for batch in batches(examples):
-        rows = [_read(example, family, reading) for example in batch]
+        read = [_read(example, reading) for example in batch]
+        library.prepare(clips((row.conversation, os.path.dirname(row.example.path)) for row in read))
+        rows = [_lay_out(row, family, library) for row in read]
         uncounted += sum(row.uncounted for row in rows)
         places = _places([row.layout for row in rows if row.layout is not None], tally, coefficients)
         for level in range(_LEVELS):
@@ -105,24 +125,29 @@ def estimate(examples: Iterable[RawExample], family: Family, reading: Reading = 
     return Estimates(family.tokenizer, low, likely, high, uncounted)
 
 
-def _read(example: RawExample, family: Family, reading: Reading) -> _Row:
+def _read(example: RawExample, reading: Reading) -> _Row:
     if example.raw is None:
-        return _Row(example, None, about(None, None), [], None)
+        return _Row(example, None, about(None, None), [])
     row, faults = parse(example.raw)
     if row is None:
-        return _Row(example, None, about(None, None), faults, None)
+        return _Row(example, None, about(None, None), faults)
     seen = outline(row)
     if example.blobs:
         row = restore(row, example.blobs)
     conversation, found = convert(row, reading)
-    faults = [*faults, *found]
-    if conversation is None:
-        return _Row(example, None, about(seen, None), faults, None)
-    among = about(seen, conversation)
-    layout = lay_out(_longest(conversation), family, os.path.dirname(example.path))
+    kind = None if conversation is None else conversation.family
+    return _Row(example, kind, about(seen, conversation), [*faults, *found], conversation)
+
+
+def _lay_out(row: _Row, family: Family, library: Library) -> _Row:
+    if row.conversation is None:
+        return row
+    folder = os.path.dirname(row.example.path)
+    layout = lay_out(_longest(row.conversation), family, folder, library)
     if layout is None:
-        return _Row(example, conversation.family, among, faults, None, True)
-    return _Row(example, conversation.family, among, [*faults, *layout.faults], layout)
+        # What is wrong with its clips whoever hears them is known all the same.
+        return row._replace(faults=[*row.faults, *check(row.conversation, folder, library)], uncounted=True)
+    return row._replace(faults=[*row.faults, *layout.faults], layout=layout)
 
 
 def _longest(conversation: Conversation) -> Conversation:

@@ -155,14 +155,17 @@ class UnknownRule(UsageError):
 def selected(select: Collection[str], ignore: Collection[str]) -> frozenset[str]:
     """The codes of the rules to run: those with a prefix of ``select`` (all if empty) and none of ``ignore``.
 
-    Raises ``UnknownRule`` for a prefix that no rule has.
+    Raises ``UnknownRule`` for a prefix that no rule has, and where no rule is left: nothing would be found in anything.
     """
     codes = all_rules()
     for prefix in (*select, *ignore):
         if not prefix or not any(code.startswith(prefix) for code in codes):
             raise UnknownRule(f"no rule has a code that starts with {prefix!r}: see --list-rules")
-    return frozenset(
+    left = frozenset(
         code
         for code in codes
         if (not select or code.startswith(tuple(select))) and not (ignore and code.startswith(tuple(ignore)))
     )
+    if not left:
+        raise UnknownRule("no rule is left to run: --ignore leaves out all that --select chooses")
+    return left

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,3 +166,23 @@ def loaded_nothing() -> Callable[[], None]:
         assert ("transformers" in sys.modules) == before
 
     return check
+
+
+@pytest.mark.parametrize("model", [MODEL, "Qwen3-0.6B", "someone/unknown-7B"])
+def test_clips_are_looked_at_as_asked_whoever_counts_the_tokens(model: str, tmp_path: Path) -> None:
+    with wave.open(str(tmp_path / "silent.wav"), "wb") as clip:
+        clip.setparams((1, 2, 16000, 0, "NONE", ""))
+        clip.writeframes(bytes(2 * 16000))
+    rows = [
+        [
+            {"role": "user", "content": [{"type": "audio", "path": name}, {"type": "text", "text": "What is said?"}]},
+            {"role": "assistant", "content": "Nothing."},
+        ]
+        for name in ("silent.wav", "missing.wav")
+    ]
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps({"messages": row}) + "\n" for row in rows))
+    for decode, silent in ((False, []), (True, ["A010"])):
+        result = lint([str(path)], Plan(model=model), select=["A"], decode=decode)
+        codes = [(finding.line, finding.code) for finding in result.diagnostics]
+        assert codes == [*((1, code) for code in silent), (2, "A002")]

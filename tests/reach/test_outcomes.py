@@ -200,6 +200,9 @@ def test_media_change_what_is_cut() -> None:
         {"trainer": "axolotl==0.1"},
         {"trainer": "trl==0.9"},
         {"trainer": "trl==newest"},
+        {"trainer": "trl==1.17"},
+        {"trainer": "trl=="},
+        {"trainer": "hf== "},
     ],
 )
 def test_what_a_trainer_cannot_do_is_refused(plan: dict[str, Any]) -> None:
