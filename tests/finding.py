@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lint_dataset import sources
 from lint_dataset.conversations import convert, parse
@@ -31,14 +32,16 @@ def faults_of(path: str) -> Iterator[tuple[int, list[Fault]]]:
 QUALITY = "J03"
 
 
-def find(folder: Path, content: bytes, trainer: str = "trl", ignore: tuple[str, ...] = (QUALITY,)) -> list[Diagnostic]:
+def find(
+    folder: Path, content: bytes, trainer: str = "trl", ignore: tuple[str, ...] = (QUALITY,), **plan: Any
+) -> list[Diagnostic]:
     """The findings in a file with this content, but those of some codes (or their beginnings)."""
     path = folder / "train.jsonl"
     path.write_bytes(content)
-    return find_in(str(path), trainer, ignore)
+    return find_in(str(path), trainer, ignore, **plan)
 
 
-def find_in(path: str, trainer: str = "trl", ignore: tuple[str, ...] = (QUALITY,)) -> list[Diagnostic]:
+def find_in(path: str, trainer: str = "trl", ignore: tuple[str, ...] = (QUALITY,), **plan: Any) -> list[Diagnostic]:
     """The findings in a file, but those of some codes (or their beginnings)."""
     codes = [code for code in all_rules() if code[0] in "JSM" and not code.startswith(ignore)]
-    return judge(look(measure(sources.read(path), None), Plan(trainer=trainer), None), codes)
+    return judge(look(measure(sources.read(path), None), Plan(trainer=trainer, **plan), None), codes)

@@ -8,6 +8,7 @@ import numpy as np
 
 from lint_dataset.plan import Plan
 from lint_dataset.reach import Reach, reached, supervised_tokens, too_long, whole
+from lint_dataset.reach.order import out_of_turn
 from lint_dataset.rows import Bools, Ints, Rows, Spans
 
 
@@ -43,8 +44,12 @@ def reach(rows: Rows, plan: Plan) -> Reach:
     question and an answer are dropped, and so are plain texts, unless the loss is on all (``stage: pt``).
     """
     said = rows.table.column("turns").to_pylist()
-    turns = [_turns(each or [], tokens) for each, tokens in zip(said, rows.tokens.tolist(), strict=True)]
-    text = np.array([family == "text" for family in rows.table.column("family").to_pylist()], np.bool_)
+    families = rows.table.column("family").to_pylist()
+    turns = [
+        _turns(each or [], tokens, family == "messages")
+        for each, tokens, family in zip(said, rows.tokens.tolist(), families, strict=True)
+    ]
+    text = np.array([family == "text" for family in families], np.bool_)
     dropped = rows.measured & ~text & np.array([not each for each in turns], np.bool_)
     if plan.loss_on != "all":
         dropped |= rows.measured & text
@@ -53,9 +58,10 @@ def reach(rows: Rows, plan: Plan) -> Reach:
     return reached(rows, plan, kept, trained, dropped=dropped)
 
 
-def _turns(turns: list[dict[str, Any]], tokens: int) -> list[Turn]:
-    """The turns of a row of so many tokens; none where it does not end with an answer."""
-    if not turns or turns[-1]["role"] != "assistant":
+def _turns(turns: list[dict[str, Any]], tokens: int, merge_tools: bool) -> list[Turn]:
+    """The turns of a row of so many tokens; none where it does not alternate, or does not end with an answer."""
+    roles = [turn["role"] for turn in turns]
+    if not turns or roles[-1] != "assistant" or out_of_turn(roles, merge_tools) is not None:
         return []
     # What a template renders behind the last answer (a line break) belongs to every answer.
     tail = max(0, tokens - turns[-1]["marker_end"])

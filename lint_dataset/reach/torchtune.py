@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from lint_dataset.plan import Plan
 from lint_dataset.reach import Reach, cut, reached, too_long
+from lint_dataset.reach.order import refused
 from lint_dataset.rows import Rows
 
 
@@ -12,5 +15,8 @@ def reach(rows: Rows, plan: Plan) -> Reach:
 
     The tokenizers of Llama 3 and Qwen mask that token in the loss, those of Gemma, Mistral and Phi train on it.
     A packed dataset holds rows that the tokenizer has cut already, so that none is too long for it.
+    A conversation whose messages are not in order stops the run.
     """
-    return reached(rows, plan, cut(rows, plan), sealed=too_long(rows, plan))
+    said = rows.table.column("turns").to_pylist()
+    stops = np.array([bool(each) and refused([turn["role"] for turn in each]) is not None for each in said], np.bool_)
+    return reached(rows, plan, cut(rows, plan), sealed=too_long(rows, plan), stops=rows.measured & stops)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lint_dataset.reach import too_long
+from lint_dataset.reach.order import out_of_turn, refused
 from lint_dataset.rules import Finding, Judged, rule
 
 _EXAMPLE = '{"messages": [{"role": "user", "content": "… 9,000 tokens …"}, {"role": "assistant", "content": "…"}]}'
@@ -22,6 +23,21 @@ def _remedy(judged: Judged, needs: int) -> str:
                 f"Split or shorten the example: a max_length of {judged.figure(needs)} is out of reach, as {longest}."
             )
     return f"Raise max_length to {judged.figure(needs)} or more, split or shorten the example, or drop it knowingly."
+
+
+def _roles(judged: Judged, row: int) -> list[str]:
+    return [turn["role"] for turn in judged.rows.table.column("turns")[row].as_py() or []]
+
+
+def _no_pairs(judged: Judged, row: int) -> str:
+    """Why a row is no pairs of a question and an answer."""
+    roles = _roles(judged, row)
+    merged = judged.rows.table.column("family")[row].as_py() == "messages"
+    wrong = out_of_turn(roles, merged)
+    if wrong is None or not roles:
+        return "it does not end with an answer to a question"
+    before = f"after message {wrong} ({roles[wrong - 1]})" if wrong else "at the beginning"
+    return f"questions and answers have to alternate, and message {wrong + 1} ({roles[wrong]}) stands {before}"
 
 
 @rule(
@@ -53,8 +69,9 @@ def row_is_dropped(judged: Judged) -> Iterator[Finding]:
         elif judged.plan.trainer == "llama-factory":
             yield Finding(
                 row,
-                f"{release} drops the row: it does not end with an answer to a question",
-                "End it with the assistant's answer; plain texts are for stage: pt (here --loss-on all).",
+                f"{release} drops the row: {_no_pairs(judged, row)}",
+                "Correct the role of the message, merge it with its neighbour, or write the one that is missing; plain "
+                "texts are for stage: pt (here --loss-on all).",
                 {**data, "why": "no-answer"},
             )
         elif tokens < 2:
@@ -78,8 +95,8 @@ def row_is_dropped(judged: Judged) -> Iterator[Finding]:
     "run-stops",
     "error",
     what="The trainer stops with an error at this row, before the first step.",
-    why="One such row ends the whole run: axolotl's excess_length_strategy raise, or TRL's assistant-only loss where "
-    "the assistant says nothing.",
+    why="One such row ends the whole run: axolotl's excess_length_strategy raise, TRL's assistant-only loss where the "
+    "assistant says nothing, torchtune's check that the roles come in order.",
     remedy="Shorten the row or give it an answer; or let the trainer drop or cut such rows.",
     example=_EXAMPLE,
 )
@@ -98,6 +115,9 @@ def run_stops(judged: Judged) -> Iterator[Finding]:
         elif judged.plan.trainer == "mlx-lm":
             message = f"{release} stops the run here: --mask-prompt needs a message before the last"
             yield Finding(row, message, "Put the question before the answer, or train without --mask-prompt.", data)
+        elif judged.plan.trainer == "torchtune":
+            message = f"{release} stops the run here: {refused(_roles(judged, row))}"
+            yield Finding(row, message, "Correct the role, merge the messages, or leave the row out.", data)
         else:
             message = f"{release} stops the run here: with a loss on the assistant alone, a row has no token of it"
             yield Finding(row, message, "Add the assistant's answer, or leave the row out.", data)

@@ -139,22 +139,29 @@ fault_rule(
     ),
 )
 
-fault_rule(
+
+@rule(
     "M008",
     "ends-without-answer",
     "warning",
     what="Messages follow the last answer.",
     why=(
         "They take memory and length, and no answer is learned from them; mlx-lm with --mask-prompt trains on the "
-        "last message whoever says it. Often the last answer has the wrong role."
+        "last message whoever says it, which is an error. Often the last answer has the wrong role."
     ),
     remedy="Delete what follows the last answer, or correct the role if it is the answer.",
     example='{"messages": [{"role": "user", …}, {"role": "assistant", …}, {"role": "user", "content": "thanks"}]}',
-    message=lambda data: (
-        f"{data['trailing']} message{'' if data['trailing'] == 1 else 's'} after the last answer: "
-        f'the row ends with "{data["role"]}"'
-    ),
 )
+def _ends_without_answer(judged: Judged) -> Iterator[Finding]:
+    """Rows whose last message is not the assistant's."""
+    remedy = "Delete what follows the last answer, or correct the role if it is the answer."
+    learned = judged.plan.trainer == "mlx-lm" and judged.plan.loss_on == "last"
+    for row, data in judged.faults.get("M008", ()):
+        trailing = f"{data['trailing']} message{'' if data['trailing'] == 1 else 's'} after the last answer: "
+        ends = f'the row ends with "{data["role"]}"'
+        if learned:
+            ends += ", and the loss of mlx-lm with --mask-prompt is on that message, not on an answer"
+        yield Finding(row, trailing + ends, remedy, data, "error" if learned else None)
 
 
 def _empty(data: Data) -> str:

@@ -28,7 +28,7 @@ def _quoted(names: list[str]) -> str:
 
 
 def _article(name: str) -> str:
-    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}" if name != "null" else name
 
 
 def _unknown(data: Data) -> str:
@@ -91,7 +91,9 @@ fault_rule(
     example='{"messages": "[{\\"role\\": \\"user\\", …}]"}',
     message=lambda data: f'"{data["field"]}" is {_article(data["got"])}, expected {_article(data["expected"])}',
     advice=lambda data: (
-        f'Decode "{data["field"]}" (json.loads) before writing the row, or wrap it in a list.'
+        f'Wrap it in a list ("{data["field"]}": [PATH]), or decode it (json.loads) where it is the text of one.'
+        if data["got"] == "string" and data["field"] in ("audios", "images", "videos")
+        else f'Decode "{data["field"]}" (json.loads) before writing the row, or wrap it in a list.'
         if data["got"] == "string"
         else f'Write "{data["field"]}" as {_article(data["expected"])}.'
     ),

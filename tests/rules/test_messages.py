@@ -92,6 +92,8 @@ def calling(function: Any) -> dict[str, Any]:
             "Delete",
         ),
         ({"prompt": "2+2?", "completion": ""}, "M009", "error", '"completion" is empty', "Delete"),
+        ({"instruction": "2+2?", "output": None}, "S003", "error", '"output" is null', "as a string"),
+        (chat(USER, ANSWER, images="a.png"), "S003", "error", '"images" is a string', '"images": [PATH]'),
         ({"text": " "}, "M009", "error", '"text" is empty', "Delete"),
         (chat({"role": "user", "content": ["hi"]}, ANSWER), "M010", "error", "message 1, part 1 is a string", "type"),
         (chat({"role": "user", "content": [{"text": "hi"}]}, ANSWER), "M010", "error", 'no "type"', '"type": "text"'),
@@ -168,6 +170,13 @@ def test_one_finding_that_says_what_and_what_to_do(
 )
 def test_good_rows_have_no_findings(tmp_path: Path, row: dict[str, Any]) -> None:
     assert find(tmp_path, lines(row), ignore=LOADING) == []
+
+
+@pytest.mark.parametrize(("loss_on", "severity"), [("last", "error"), ("all", "warning")])
+def test_a_question_that_mlx_lm_would_train_on_is_an_error(tmp_path: Path, loss_on: str, severity: str) -> None:
+    (found,) = find(tmp_path, lines(chat(USER, ANSWER, USER)), "mlx-lm", loss_on=loss_on)
+    assert (found.code, found.severity) == ("M008", severity)
+    assert ("mlx-lm with --mask-prompt is on that message" in found.message) == (loss_on == "last")
 
 
 def test_what_depends_on_the_trainer_is_said_once_a_file(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from lint_dataset.conversations.shape import Conversation
 )
 def convert(row: dict[str, Any]) -> Converted:
     """One question and answer: the user says the instruction, a line break, and the input (LLaMA-Factory's way)."""
-    answer = "output" if row.get("output") is not None else "response"
+    answer = "output" if row.get("output") is not None or "response" not in row else "response"
     faults = string_faults(row, ("instruction", "input", "system", answer), needed=answer)
     history, found = history_of(row)
     faults += found
