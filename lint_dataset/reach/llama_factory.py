@@ -11,6 +11,9 @@ from lint_dataset.reach import Reach, reached, supervised_tokens, too_long, whol
 from lint_dataset.reach.order import out_of_turn
 from lint_dataset.rows import Bools, Ints, Rows, Spans
 
+#: Columns of a prompt and a completion are read as a question and its answer (the alpaca format, by their names).
+_ROLES = {"prompt": "user", "completion": "assistant"}
+
 
 class Turn(NamedTuple):
     """A question and its answer: ``[start, answer)`` is all up to the answer's first token, ``[answer, end)`` it."""
@@ -60,14 +63,14 @@ def reach(rows: Rows, plan: Plan) -> Reach:
 
 def _turns(turns: list[dict[str, Any]], tokens: int, merge_tools: bool) -> list[Turn]:
     """The turns of a row of so many tokens; none where it does not alternate, or does not end with an answer."""
-    roles = [turn["role"] for turn in turns]
+    roles = [_ROLES.get(turn["role"], turn["role"]) for turn in turns]
     if not turns or roles[-1] != "assistant" or out_of_turn(roles, merge_tools) is not None:
         return []
     # What a template renders behind the last answer (a line break) belongs to every answer.
     tail = max(0, tokens - turns[-1]["marker_end"])
     found, at = [], 0
-    for turn in turns:
-        if turn["role"] == "assistant":
+    for turn, role in zip(turns, roles, strict=True):
+        if role == "assistant":
             end = min(turn["marker_end"] + tail, tokens)
             found.append(Turn(at, turn["start"], end))
             at = end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lint_dataset.plan import Plan
@@ -17,6 +19,11 @@ def reach(rows: Rows, plan: Plan) -> Reach:
     A packed dataset holds rows that the tokenizer has cut already, so that none is too long for it.
     A conversation whose messages are not in order stops the run.
     """
-    said = rows.table.column("turns").to_pylist()
-    stops = np.array([bool(each) and refused([turn["role"] for turn in each]) is not None for each in said], np.bool_)
+    stops = np.array([_refused(each or []) for each in rows.table.column("turns").to_pylist()], np.bool_)
     return reached(rows, plan, cut(rows, plan), sealed=too_long(rows, plan), stops=rows.measured & stops)
+
+
+def _refused(turns: list[dict[str, Any]]) -> bool:
+    """Whether a row is a conversation (not one text, nor a prompt and its completion) in an order that is refused."""
+    roles = [turn["role"] for turn in turns]
+    return bool(roles) and "text" not in roles and refused(roles) is not None

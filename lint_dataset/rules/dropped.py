@@ -34,7 +34,7 @@ def _no_pairs(judged: Judged, row: int) -> str:
     roles = _roles(judged, row)
     merged = judged.rows.table.column("family")[row].as_py() == "messages"
     wrong = out_of_turn(roles, merged)
-    if wrong is None or not roles:
+    if wrong is None or "text" in roles:
         return "it does not end with an answer to a question"
     before = f"after message {wrong} ({roles[wrong - 1]})" if wrong else "at the beginning"
     return f"questions and answers have to alternate, and message {wrong + 1} ({roles[wrong]}) stands {before}"

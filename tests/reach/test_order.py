@@ -66,3 +66,12 @@ def test_the_row_and_the_message_are_named() -> None:
     )
     (stops,) = judge(judged(TWICE, trainer="torchtune"), ["T007"])
     assert stops.message.endswith("stops the run here: messages 1 and 2 are both the user's")
+
+
+def test_texts_are_no_conversations() -> None:
+    text = row(40, [("text", 0, 39, 40)], family="text", answers=[{"start": 0, "end": 40}])
+    pair = row(40, [("prompt", 0, 20, 20), ("completion", 20, 39, 40)], family="prompt-completion", completion=20)
+    pair["answers"] = [{"start": 20, "end": 40}]
+    assert codes(text, pair, trainer="torchtune", max_length=99) == []
+    assert codes(text, pair, trainer="llama-factory", max_length=99) == [(1, "T006")]
+    assert (2, "T002") in codes(text, pair, trainer="llama-factory", max_length=30)
