@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from lint_dataset.memory import NoStepProgram, StepMemory
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan
 from lint_dataset.processors import Location, ProcessorUnavailable, locate
+from lint_dataset.processors.settings import class_of
 from lint_dataset.processors.templates import template_of
 from lint_dataset.result import Estimated, Result
 from lint_dataset.rows import Rows
@@ -100,7 +102,8 @@ def lint(
     said += [other] if (other := mismatch(plan.model, plan.tokenizer)) else []
     memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
     template = template_of(location) if location is not None else None
-    judged = look(table, plan, memory, estimates is not None, template)
+    processor = class_of(Path(location.folder)) if location is not None else None
+    judged = look(table, plan, memory, estimates is not None, template, processor)
     unjudged += untraced(judged.rows, plan, memory)
     findings = find(judged, codes)
     if estimates is not None and problem is not None:
@@ -158,7 +161,7 @@ def _without_processor(
 ) -> tuple[Estimates | None, pa.Table]:
     """The measurements of examples without a processor: estimated where that may be and can be, else without tokens.
 
-    What is not estimated is said in ``unjudged``.
+    What is not estimated is said in ``unjudged``. ``decode`` and ``fetch`` are about clips, as in :func:`lint`.
     """
     from lint_dataset.estimates import family_of
     from lint_dataset.estimates.measuring import estimate

@@ -40,11 +40,17 @@ def heaviest_clips(rows: Rows) -> tuple[Ints, NDArray[np.float64]]:
 
 
 def look(
-    table: pa.Table, plan: Plan, memory: StepMemory | None, estimated: bool = False, template: str | None = None
+    table: pa.Table,
+    plan: Plan,
+    memory: StepMemory | None,
+    estimated: bool = False,
+    template: str | None = None,
+    processor: str | None = None,
 ) -> Judged:
     """What the rules look at: the rows of the table as columns, what reaches the device, and each row's peak.
 
-    ``estimated`` says that the table's tokens are no counts, ``template`` is the text of the chat template.
+    ``estimated`` says that the table's tokens are no counts, ``template`` is the text of the chat template,
+    ``processor`` the name of the processor's class.
     """
     rows = as_read(Rows.of(table), plan.trainer)
     kept = reach(rows, plan)
@@ -59,7 +65,8 @@ def look(
             row = int(verdicts.peak.argmax())
             example = int(kept.step[row]), int(trained[row]), int(clips[row]), float(seconds[row])
             verdicts = replace(verdicts, batch_that_fits=batch_that_fits(memory, plan.budget, *example))
-    return Judged(rows, plan, kept, Losses.of(rows, plan, kept), verdicts, rows.faults(), estimated, template)
+    losses = Losses.of(rows, plan, kept)
+    return Judged(rows, plan, kept, losses, verdicts, rows.faults(), estimated, template, processor)
 
 
 def in_loss(kept: Reach, plan: Plan) -> Ints:

@@ -23,6 +23,7 @@ from lint_dataset.measure import about, batches, hash_of
 from lint_dataset.media import Library
 from lint_dataset.media.rows import clips
 from lint_dataset.processors.clips import check
+from lint_dataset.processors.speech import speech_faults
 from lint_dataset.rows import Ints
 from lint_dataset.sources import RawExample, restore
 
@@ -147,7 +148,8 @@ def _lay_out(row: _Row, family: Family, library: Library) -> _Row:
     if layout is None:
         # What is wrong with its clips whoever hears them is known all the same.
         return row._replace(faults=[*row.faults, *check(row.conversation, folder, library)], uncounted=True)
-    return row._replace(faults=[*row.faults, *layout.faults], layout=layout)
+    spoken = speech_faults(row.conversation, folder, library)
+    return row._replace(faults=[*row.faults, *layout.faults, *spoken], layout=layout)
 
 
 def _longest(conversation: Conversation) -> Conversation:

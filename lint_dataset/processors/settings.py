@@ -48,6 +48,11 @@ class Settings(NamedTuple):
         return cls.of(config)
 
 
+def class_of(folder: Path) -> str | None:
+    """The name of the class of the processor in a folder, such as ``Gemma3nProcessor``; None where no file says it."""
+    return Settings.read(folder).processor or None
+
+
 def whole(settings: Mapping[str, Any], key: str, default: int) -> int:
     """A setting that is a whole number, or what the class takes without it."""
     value = settings.get(key)

@@ -51,6 +51,8 @@ class Judged:
     estimated: bool = False
     #: The chat template as text; None where it is not known.
     template: str | None = None
+    #: The class of the model's processor (``Gemma3nProcessor``); None where it is not known.
+    processor: str | None = None
 
     def figure(self, tokens: int | str) -> str:
         """A number of tokens, or a size that follows from it, as messages write it: ``≈`` before an estimate."""

@@ -15,7 +15,8 @@ Data = dict[str, Any]
 
 #: ``max_target_positions`` of every Whisper model (transformers ``WhisperConfig``).
 _WHISPER_LABELS = 448
-#: As people call the model whose processor hands a max_length on to the audio.
+#: As people call the models, for a run without their processor's files.
+_WHISPER = re.compile(r"whisper", re.IGNORECASE)
 _GEMMA_3N = re.compile(r"gemma[-_]?3n", re.IGNORECASE)
 
 
@@ -127,8 +128,8 @@ fault_rule(
 )
 def whisper_labels(judged: Judged) -> Iterator[Finding]:
     """Rows under a Whisper model that are longer than its labels may be."""
-    plan, rows = judged.plan, judged.rows
-    if not any("whisper" in name.lower() for name in (plan.model, plan.tokenizer) if name):
+    rows = judged.rows
+    if not _hears_as(judged, "WhisperProcessor", _WHISPER):
         return
     for row in np.flatnonzero(rows.tokens > _WHISPER_LABELS).tolist():
         tokens = int(rows.tokens[row])
@@ -157,7 +158,7 @@ def flat_max_length(judged: Judged) -> Iterator[Finding]:
     limit = plan.max_length
     if limit is None or plan.trainer not in ("hf", "none") or not media.audio.any():
         return
-    if not any(_GEMMA_3N.search(name) for name in (plan.model, plan.tokenizer) if name):
+    if not _hears_as(judged, "Gemma3nProcessor", _GEMMA_3N):
         return
     yield Finding(
         int(media.row[media.audio][0]),
@@ -201,6 +202,13 @@ def mixed(judged: Judged) -> Iterator[Finding]:
             "Train with a batch of 1, or use a collator that calls the processor on the whole batch.",
             {"with_audio": len(with_audio), "without": len(without)},
         )
+
+
+def _hears_as(judged: Judged, processor: str, called: re.Pattern[str]) -> bool:
+    """Whether the model's processor is of this class: by its files, without them by what the model is called."""
+    if judged.processor is not None:
+        return judged.processor == processor
+    return any(called.search(name) for name in (judged.plan.model, judged.plan.tokenizer) if name)
 
 
 def _by_file(judged: Judged, code: str) -> Iterator[tuple[int, list[Data]]]:

@@ -196,7 +196,7 @@ def prompt_cut(judged: Judged) -> Iterator[Finding]:
     "T004",
     "media-is-cut",
     "error",
-    what="max_length cuts inside the tokens that stand for an audio clip or an image.",
+    what="max_length cuts inside the tokens that stand for audio clips or images. Said once a row.",
     why="The number of placeholders no longer matches what the encoder gives: the training step raises an error.",
     remedy="Raise max_length so that the media's tokens are kept whole, or drop the example.",
     example='{"messages": [{"role": "user", "content": [{"type": "audio", "audio": "clip.wav"}]}, …]}',
@@ -208,17 +208,25 @@ def media_cut(judged: Judged) -> Iterator[Finding]:
     reach, media = judged.reach, judged.rows.media
     length = media.end - media.start
     kept = media.within(reach.kept)
-    for i in np.flatnonzero((kept < length) & ~(reach.dropped | reach.stops)[media.row]).tolist():
-        row, kind = int(media.row[i]), "audio clip" if media.audio[i] else "image"
-        needs = _needs_media(judged, i)
+    hit = np.flatnonzero((kept < length) & ~(reach.dropped | reach.stops)[media.row])
+    for row, own in _by_row(media.row, hit):
+        i, needs = own[0], max(_needs_media(judged, i) for i in own)
+        kind = "audio clip" if media.audio[i] else "image"
         first, last = judged.figure(int(media.start[i]) + 1), judged.figure(int(media.end[i]))
+        more = f", and not all of {len(own) - 1:,} more clips or images" if len(own) > 1 else ""
         yield Finding(
             row,
             f"max_length {judged.plan.max_length:,} keeps {judged.figure(int(kept[i]))} of the {int(length[i]):,} "
-            f"tokens of the {kind} at tokens {first} to {last}: the training step fails",
-            f"A max_length of {judged.figure(needs)} keeps it whole; or drop the example.",
-            {"kind": kind, "kept": int(kept[i]), "of": int(length[i]), "needs": needs},
+            f"tokens of the {kind} at tokens {first} to {last}{more}: the training step fails",
+            f"A max_length of {judged.figure(needs)} keeps {'them' if more else 'it'} whole; or drop the example.",
+            {"kind": kind, "kept": int(kept[i]), "of": int(length[i]), "needs": needs, "times": len(own)},
         )
+
+
+def _by_row(row_of: Ints, hit: Ints) -> Iterator[tuple[int, list[int]]]:
+    """The elements of ``hit`` by the row that ``row_of`` says, which is sorted."""
+    for row in np.unique(row_of[hit]).tolist():
+        yield row, hit[row_of[hit] == row].tolist()
 
 
 @rule(

@@ -66,6 +66,25 @@ def test_a_clip_of_gemma_3n_has_its_188_tokens(tmp_path: Path) -> None:
         assert (medium["kind"], medium["end"] - medium["start"], medium["seconds"]) == ("audio", 188, 2.0)
 
 
+@pytest.mark.parametrize("model", [GEMMA, QWEN])
+def test_clips_are_looked_at_as_closely_as_they_are_asked_to_be(model: str, tmp_path: Path) -> None:
+    """Whether their tokens can be estimated (Gemma 3n) or not (Qwen2.5, which has no ears)."""
+    import soundfile
+
+    soundfile.write(tmp_path / "silent.wav", np.zeros(32000, np.float32), 16000)
+    clip = {
+        "role": "user",
+        "content": [{"type": "audio", "audio": "silent.wav"}, {"type": "text", "text": "Verbatim!"}],
+    }
+    raw = json.dumps({"messages": [clip, _says("word " * 100)]}).encode()
+    family = family_of(model)
+    assert family is not None
+    for decode, codes in ((False, ["A016"]), (True, ["A010", "A016"])):
+        found = estimate([RawExample(f"{tmp_path}/d.jsonl", 1, raw)], family, decode=decode)
+        (faults,) = found.likely.column("faults").to_pylist()
+        assert sorted(fault["code"] for fault in faults) == codes
+
+
 def test_a_clip_that_is_not_there_is_found_all_the_same(tmp_path: Path) -> None:
     clip = {"role": "user", "content": [{"type": "audio", "audio": "none.wav"}]}
     found = estimated([{"messages": [clip, _says("Yes.")]}], folder=f"{tmp_path}/")

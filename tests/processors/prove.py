@@ -8,6 +8,7 @@ Needs torch, torchvision, torchaudio, num2words and mistral-common. ``--record``
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
@@ -28,16 +29,6 @@ LENGTHS = sorted({
     1279, 1280, 1281, 1600, 1601, 2399, 2400, 7999, 8000, 15999, 16000, 16001, 16159, 31999, 80000, 123_457, 240_000,
     479_839, 479_999, 480_000, 480_001, 480_160, 500_000, 960_001,
 })  # fmt: skip
-#: What takes a second a clip, since every clip is padded to minutes, or cut into windows.
-SLOW = (
-    "Qwen2.5-Omni",
-    "Qwen3-Omni",
-    "Qwen2-Audio",
-    "Audio Flamingo 3",
-    "GLM-ASR",
-    "Phi-4-multimodal",
-    "Granite speech",
-)
 #: Lengths past the windows of the models that hear for minutes.
 LONG = {"Qwen2.5-Omni": (4_799_999, 4_800_000, 4_900_000), "Audio Flamingo 3": (9_599_999, 9_600_000, 9_700_000),
         "GLM-ASR": (10_079_999, 10_080_001, 10_200_000)}  # fmt: skip
@@ -91,7 +82,11 @@ def ours(whole: Any, expansion: Any, kind: str, size: Any) -> int | None:
 
 
 def hear(name: str, folder: Path) -> dict[str, Any]:
-    """Every length at every rate, mono and stereo, through files."""
+    """Every length at every rate, mono and stereo, through files.
+
+    The file is read and resampled by ``load_audio`` for each of them. What the processor makes of an array of that
+    length is asked once: its count depends on nothing else, and a clip that is padded to minutes takes seconds.
+    """
     import soundfile
     from transformers.audio_utils import load_audio
 
@@ -102,22 +97,19 @@ def hear(name: str, folder: Path) -> dict[str, Any]:
     whole = real.HEAR[name](name)
     whole.save_pretrained(folder / "processor")
     read = expansion.read(None, whole.tokenizer, Settings.read(folder / "processor"))
-    found: dict[str, Any] = {"clips": 0, "refused": 0, "mismatches": [], "real_s": 0.0, "our_s": 0.0, "counts": {}}
+    found: dict[str, Any] = {"clips": 0, "refused": 0, "mismatches": [], "real_s": 0.0, "our_s": 0.0}
     noise = np.random.default_rng(1)
-    for number, length in enumerate((*LENGTHS, *LONG.get(name, ()))):
-        ways = [(rate, channels) for rate in RATES for channels in (1, 2)]
-        if length > 1_000_000:
-            ways = [(16000, 1)]
-        elif name in SLOW:
-            # Every length at 16 kHz, and at one of the other rates, in turn mono and stereo.
-            ways = [(16000, 1 + number % 2), ((8000, 44100)[number // 2 % 2], 1 + (number + 1) % 2)]
-        for rate, channels in ways:
+    known: dict[int, int | None] = {}
+    for length in (*LENGTHS, *LONG.get(name, ())):
+        for rate, channels in itertools.product(RATES, (1, 2)):
             path = folder / "clip.wav"
             frames = max(1, length * rate // 16000)
-            soundfile.write(path, noise.standard_normal((frames, channels)).astype(np.float32) / 9, rate)
-            start = time.perf_counter()
+            soundfile.write(path, noise.standard_normal((frames, channels), np.float32) / 9, rate)
             samples = load_audio(str(path), sampling_rate=16000)
-            theirs = counted(whole, "audio", samples)
+            start = time.perf_counter()
+            if len(samples) not in known:
+                known[len(samples)] = counted(whole, "audio", samples)
+            theirs = known[len(samples)]
             middle = time.perf_counter()
             clip = listen("clip.wav", str(folder), read.ear, {})
             own = ours(whole, read, "audio", clip.samples)
@@ -126,10 +118,10 @@ def hear(name: str, folder: Path) -> dict[str, Any]:
             found["clips"] += 1
             found["refused"] += theirs is None
             too_short = clip.samples is None or clip.samples < read.ear.shortest
-            if (theirs is None and not too_short) or (theirs is not None and theirs != own):
-                found["mismatches"].append([length, rate, channels, theirs, own])
-            if rate == 16000:
-                found["counts"][str(len(samples))] = theirs
+            wrong = (theirs is None and not too_short) or (theirs is not None and theirs != own)
+            if wrong or clip.samples != len(samples):
+                found["mismatches"].append([length, rate, channels, len(samples), theirs, clip.samples, own])
+    found["counts"] = {str(samples): count for samples, count in sorted(known.items())}
     found["settings"] = json.loads((folder / "processor" / "processor_config.json").read_text())
     return found
 
@@ -183,16 +175,18 @@ def main(arguments: list[str]) -> None:
     chosen = [name for name in arguments if not name.startswith("--")]
     known: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {"audio": {}, "images": {}}
     for kind, models, prove in (("audio", real.HEAR, hear), ("images", real.SEE, see)):
-        print(f"\n| model | {kind} | refused | mismatches | processor | ours |\n|---|---|---|---|---|---|")
+        asked = "lengths" if kind == "audio" else "sizes"
+        print(f"\n| model | {kind} | refused | mismatches | {asked} asked | processor | ours |\n|{'---|' * 7}")
         for name in models:
             if chosen and name not in chosen:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 found = prove(name, Path(folder))
             number = found["clips"] if kind == "audio" else found["images"]
-            times = [1000 * found[key] / number for key in ("real_s", "our_s")]
+            asked = len(found["counts"])
+            times = f"{1000 * found['real_s'] / asked:.1f} ms | {1000 * found['our_s'] / number:.2f} ms"
             wrong = len(found["mismatches"])
-            line = f"| {name} | {number} | {found['refused']} | {wrong} | {times[0]:.1f} ms | {times[1]:.2f} ms |"
+            line = f"| {name} | {number} | {found['refused']} | {wrong} | {asked} | {times} |"
             print(line, flush=True)
             for mismatch in found["mismatches"][:6]:
                 print("   ", mismatch, file=sys.stderr)

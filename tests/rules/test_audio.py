@@ -153,6 +153,19 @@ def test_labels_longer_than_whispers_decoder(name: str, lines: list[int]) -> Non
     assert all("has 495 tokens" in d.message and "takes 448" in d.message for d in errors)
 
 
+@pytest.mark.parametrize(
+    ("processor", "codes"),
+    [("WhisperProcessor", ["A020"]), ("Gemma3nProcessor", ["A017"]), ("Qwen2AudioProcessor", []), (None, [])],
+)
+def test_a_model_is_known_by_its_processor_not_by_what_it_is_called(processor: str | None, codes: list[str]) -> None:
+    rows = pa.Table.from_pylist([{**row(1), "tokens": 495}], schema())
+    mine = Plan(tokenizer="./my-model", trainer="hf", max_length=1000)
+    assert [d.code for d in judge(look(rows, mine, None, processor=processor), ["A017", "A020"])] == codes
+    other = Plan(tokenizer="whisper-of-gemma-3n", trainer="hf", max_length=1000)
+    if processor is not None:
+        assert [d.code for d in judge(look(rows, other, None, processor=processor), ["A017", "A020"])] == codes
+
+
 def test_manifests_say_how_long_their_clips_are(tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", np.full(160_000, 0.1), 16000)
     rows = [

@@ -124,5 +124,16 @@ def test_a_cut_that_takes_tokens_of_a_clip_is_a_step_that_fails(limit: int, kept
     assert all(data["needs"] == 288 for _, _, data in got)
 
 
+@pytest.mark.parametrize(("side", "kept", "needs", "times"), [("right", 90, 740, 3), ("left", 0, 790, 3)])
+def test_a_row_that_loses_several_clips_is_found_once(side: str, kept: int, needs: int, times: int) -> None:
+    """Of 800 tokens the first 300 are kept, or the last 300: the clip at 552 is whole then."""
+    clips = [{"kind": "audio", "start": s, "end": s + 188, "seconds": 5.0} for s in (10, 210, 364, 552)]
+    rows = [row(800, media=clips), row(300, media=clips[:1]), row(800, media=clips)]
+    plan = Plan(max_length=300, trainer="hf", truncation_side=side)
+    got = found(rows, plan, "T004")
+    assert [line for _, line, _ in got] == [1, 3]
+    assert all((data["kept"], data["needs"], data["times"]) == (kept, needs, times) for _, _, data in got)
+
+
 def test_rows_without_tokens_are_left_alone() -> None:
     assert found([row(None)], Plan(max_length=5)) == []
