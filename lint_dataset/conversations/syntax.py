@@ -22,6 +22,10 @@ def describe(text: str, error: json.JSONDecodeError) -> dict[str, Any]:
     return {**data, "row_line": above + 1} if above else data
 
 
+#: What word processors put in place of a straight double quote.
+_CURLY = "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\uff02"
+
+
 def _problem(text: str, message: str, position: int) -> tuple[str, int]:
     rest = text[position:]
     if text.startswith("\ufeff"):
@@ -43,6 +47,8 @@ def _problem(text: str, message: str, position: int) -> tuple[str, int]:
         return "trailing_comma", len(text[:position].rstrip()) - 1
     if rest[0] == "'":
         return "single_quotes", position
+    if rest[0] in _CURLY:
+        return "curly_quotes", position
     if rest.startswith(("//", "/*", "#")):
         return "comment", position
     if _PYTHON_LITERAL.match(rest):

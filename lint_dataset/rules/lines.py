@@ -21,6 +21,13 @@ fault_rule(
     loading="blank_line",
 )
 
+
+def _letter(byte: int) -> str:
+    """What the byte is in the usual other encoding: ``: in Windows-1252 it is "é"``; nothing where it is no letter."""
+    letter = bytes([byte]).decode("cp1252", "ignore")
+    return f': in Windows-1252 it is "{letter}"' if letter.isprintable() and letter else ""
+
+
 fault_rule(
     "J009",
     "invalid-utf-8",
@@ -33,7 +40,7 @@ fault_rule(
     loading="not_utf_8",
     remedy="Write the line again as UTF-8; if all of it is Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE > FILE.utf8",
     example='{"text": "caf\\xe9"}',
-    message=lambda data: f"byte {data['column']} (0x{data['byte']:02X}) is not valid UTF-8",
+    message=lambda data: f"byte {data['column']} (0x{data['byte']:02X}) is not valid UTF-8{_letter(data['byte'])}",
 )
 
 _SYNTAX = {
@@ -58,6 +65,10 @@ _SYNTAX = {
     "single_quotes": (
         "single quotes, as Python prints a dict",
         "Write the rows with json.dumps: JSON strings take double quotes.",
+    ),
+    "curly_quotes": (
+        "a curly quote where JSON has a straight one, as word processors put it",
+        'Put " around every key and string, with an editor for plain text.',
     ),
     "comment": ("a comment", "Remove it: JSON has no comments."),
     "python_literal": ("a Python literal", "Write true, false and null, or write the rows with json.dumps."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,6 +71,8 @@ _CAUSES = {
 }
 _REFUSED = "Change the row to what the template takes: usually the order of the roles, or text instead of parts."
 
+_UNDEFINED_TOKEN = re.compile(r"'(\w+_token)' is undefined")
+
 
 def _raises(data: Data) -> str:
     said = f"the chat template raises {data['error']}: {data['says']}"
@@ -86,6 +89,11 @@ def _raises_remedy(data: Data) -> str:
         return 'Correct its role if it is the answer: a row ends with "assistant". Else delete it or merge the two.'
     if cause == "role" and role_meant(data["role"]) not in (None, data["role"]):
         return f'Rename the role "{data["role"]}" to "{role_meant(data["role"])}".'
+    if cause is None and (missing := _UNDEFINED_TOKEN.search(data["says"])):
+        return (
+            f"The template was written for a tokenizer with a {missing[1]}, and this one has none: take its own "
+            f"template, or set {missing[1]} in its tokenizer_config.json."
+        )
     return _CAUSES[cause][1].format() if cause is not None else _REFUSED
 
 

@@ -47,6 +47,13 @@ def found(processor: Processor, *rows: dict[str, Any]) -> list[Diagnostic]:
     return judge(look(table, Plan(tokenizer="x", trainer="hf"), None), [code for code in all_rules() if code[0] == "M"])
 
 
+def test_a_template_for_another_tokenizer_is_not_blamed_on_the_row(with_template) -> None:
+    other = with_template("{{ bos_token + '' }}" + ENCODES)
+    (finding,) = found(other, {"messages": chat("a", "b")})
+    assert (finding.code, "'bos_token' is undefined" in finding.message) == ("M101", True)
+    assert "or set bos_token in its tokenizer_config.json" in finding.remedy
+
+
 @pytest.mark.parametrize(
     ("name", "messages", "said", "remedy"),
     [

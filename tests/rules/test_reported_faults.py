@@ -26,7 +26,8 @@ TURNS = b'[{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]\n'
         (b'{\n  "messages": [\n    {"role": "user", "content": "a"}\n  ]\n}', "J007", 1, "pretty-printed"),
         (b"[\n" + GOOD.rstrip() + b",\n" + GOOD + b"]\n", "J007", 1, "one JSON array"),
         # a byte of Latin-1 in the middle: loaded, and an error when the row is read
-        (GOOD + b'{"text": "caf\xe9"}\n' + GOOD, "J009", 2, "byte 14 (0xE9)"),
+        (GOOD + b'{"text": "a \x81"}\n' + GOOD, "J009", 2, "byte 13 (0x81) is not valid UTF-8"),
+        (GOOD + b'{"text": "caf\xe9"}\n' + GOOD, "J009", 2, '(0xE9) is not valid UTF-8: in Windows-1252 it is "é"'),
         # github.com/openai/tiktoken/issues/82
         (GOOD + b'{"messages": [{"role": "user", "content": "a \\ud83d"}]}\n' + GOOD, "J014", 2, "messages[0].content"),
         # github.com/openai-php/client/issues/107: edited by hand
@@ -35,6 +36,8 @@ TURNS = b'[{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]\n'
         (GOOD * 2 + b'{"messages": [{"role": "user", "con', "J010", 3, "column 36: the line ends in the middle"),
         (GOOD + b'{"text": "a"},\n', "J010", 2, "column 14: a comma after the object"),
         (GOOD + b"{'text': 'a'}\n", "J010", 2, "column 2: single quotes"),
+        (GOOD + '{“text”: "a"}\n'.encode(), "J010", 2, "column 2: a curly quote"),
+        (GOOD + '{"text": “a”}\n'.encode(), "J010", 2, "column 10: a curly quote"),
         (GOOD + b'{"text": "a"} // first\n', "J010", 2, "more text after the end"),
         # github.com/huggingface/datasets/issues/6460: keys of other rows
         (jsonl([call({"x": 1}), call({"y": "s"})]), "J022", 2, "function.arguments have 2 different sets of keys"),
