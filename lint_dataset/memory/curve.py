@@ -5,7 +5,8 @@ largest of the products of those counts with the row's sizes. Few moments can be
 tokens: rows are evaluated range by range, and the moments that bounds on the sizes rule out are left out.
 
 All arithmetic is exact as long as a peak stays under 2**53 blocks of 512 bytes and a size under 2**53 bytes (9
-petabytes): floating point then holds every intermediate integer, and BLAS multiplies them.
+petabytes): floating point then holds every intermediate integer, and BLAS multiplies them. Above ``MOST_BYTES``
+nothing is told apart any more: every peak beyond is that one, so that no product of sizes wraps around to a small one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from lint_dataset.memory.allocator import MIN_BLOCK
 from lint_dataset.memory.program import VARIABLES, StepProgram
 
+#: More than any device has or any budget may be (``plan.MOST``), and half of what an int64 holds: sums still fit.
+MOST_BYTES = 2**61
 #: Rows evaluated together: few enough that their sizes stay in the processor's cache.
 _ROWS = 8192
 #: A range of tokens ends where it has grown by this factor.
@@ -143,7 +146,7 @@ class Curve:
         live = moments.counts @ blocks
         # Of equal peaks the first in time.
         at = int(moments.events[live == live.max()].min())
-        return Peak(int(live.max()) * MIN_BLOCK, program, at)
+        return Peak(min(int(live.max()) * MIN_BLOCK, MOST_BYTES), program, at)
 
     def distinct(self, rows: Table) -> tuple[Table, NDArray[np.intp]]:
         """The rows that differ in what a step depends on, shortest first, and for each row which of them it is.
@@ -178,7 +181,8 @@ class Curve:
             low, high = _bounds(program, chunk)
             kept = moments.counts[_candidates(moments.counts, low, high)]
             used = np.flatnonzero(kept.any(axis=0))
-            live[start:end] = (kept[:, used] @ _blocks(program, chunk, used)).max(axis=0, initial=0)
+            blocks = (kept[:, used] @ _blocks(program, chunk, used)).max(axis=0, initial=0)
+            live[start:end] = np.minimum(blocks, MOST_BYTES // MIN_BLOCK)
             start = end
         return live[back] * MIN_BLOCK
 

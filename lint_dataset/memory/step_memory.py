@@ -16,7 +16,7 @@ from lint_dataset.memory import evidence
 from lint_dataset.memory.accumulation import accumulating
 from lint_dataset.memory.allocator import OutOfMemory, rounded
 from lint_dataset.memory.audio import mel_frames, whole_frames
-from lint_dataset.memory.curve import Curve, Table, classify, sizes, table
+from lint_dataset.memory.curve import MOST_BYTES, Curve, Table, classify, sizes, table
 from lint_dataset.memory.devices import Device
 from lint_dataset.memory.devices import of as device_of
 from lint_dataset.memory.obtain import obtain
@@ -308,7 +308,7 @@ class StepMemory:
     def _exact(self, row: NDArray[np.int64]) -> int:
         found = self.replay(row)
         assert found is not None, "without a limit nothing runs out of memory"
-        return found[0]
+        return min(found[0], 2 * MOST_BYTES)
 
     def _judge(self, rows: Table, budget: int | None) -> tuple[Ints, NDArray[np.bool_]]:
         """The peak of each of some distinct rows under a budget, and which of them were replayed."""

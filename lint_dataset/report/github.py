@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from lint_dataset.diagnostics import SEVERITIES, Severity
 from lint_dataset.report.summary import verdict
+from lint_dataset.report.text import printable
 
 if TYPE_CHECKING:
     from lint_dataset.result import Result
@@ -25,7 +26,7 @@ def write(result: Result, rules: Mapping[str, tuple[str, Severity]], out: TextIO
         out.write(_command("error", {"title": "lint-dataset: not judged"}, sentence))
     for finding in sorted(result.diagnostics, key=lambda finding: SEVERITIES.index(finding.severity)):
         name = rules.get(finding.code, ("", ""))[0]
-        where = {"file": finding.path, "line": str(finding.line), "title": f"{finding.code} {name}".rstrip()}
+        where = {"file": printable(finding.path), "line": str(finding.line), "title": f"{finding.code} {name}".rstrip()}
         out.write(_command(_COMMANDS[finding.severity], where, f"{finding.message}\n{finding.remedy}"))
     out.write(verdict(result) + "\n")
 

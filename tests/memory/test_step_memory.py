@@ -280,3 +280,11 @@ def test_the_longest_that_fits_makes_room_for_audio() -> None:
 def test_a_plans_own_batch_counts_unless_another_is_asked_for(kept: Plan) -> None:
     assert peak_bytes(kept.but(batch_size=3), 100) == peak_bytes(kept, 100, batch=3)
     assert peak_bytes(kept.but(batch_size=3), 100, batch=1) == peak_bytes(kept, 100)
+
+
+def test_no_step_is_so_large_that_its_peak_wraps_around_to_a_small_one() -> None:
+    memory = StepMemory.of(Plan(model="gemma-3-270m", batch_size=2**16), trace=False)
+    tokens = np.array([1, 2**10, 2**20, 2**24, 2**27, 2**31 - 1])
+    peaks = memory.verdicts(tokens, tokens, budget=2**60).peak
+    assert (np.diff(peaks[:3]) > 0).all()
+    assert (peaks[3:] > 2**60).all()
