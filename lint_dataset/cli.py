@@ -68,6 +68,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--gradient-checkpointing/--no-gradient-checkpointing", default=None, help="[the trainer's]")
 @click.option("--loss", type=_choice("loss"), help="Whole logits, in chunks, or a fused kernel. [the trainer's]")
 @click.option("--loss-on", type=_choice("loss_on"), help="Tokens that are trained on. [the trainer's]")
+@click.option("--response-marker", metavar="TEXT", help="By which the trainer finds answers: response_part. [none]")
 @click.option("--calibrate", metavar="PEAK", help="What a run took, and the tokens of its longest step: 41.2GB@1536.")
 @click.option(
     "--tokens", type=click.Choice(["auto", "exact"]), help="Estimate tokens without the processor, or stop. [auto]"

@@ -80,6 +80,7 @@ class Plan:
     whole beside the adapters. ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``.
     ``overlong`` is what it does with a row longer than ``max_length``, and ``packing`` how it puts several rows into
     one sequence: a ``max_length`` that is not given is then the trainer's own.
+    ``response_marker`` is the text by which the trainer finds where answers begin.
     ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its
     value came from. Raises ``PlanError`` for a value that a setting cannot take.
     """
@@ -109,6 +110,7 @@ class Plan:
     gradient_checkpointing: bool = _UNSET
     loss: str = _UNSET
     loss_on: str = _UNSET
+    response_marker: str | None = None
     optimizer: str = _UNSET
     gradient_accumulation: int = _UNSET
     calibrate: str | None = None

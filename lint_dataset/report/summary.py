@@ -42,6 +42,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "gradient_checkpointing": lambda value: "gradient checkpointing" if value else "no gradient checkpointing",
     "loss": lambda value: "loss over full logits" if value == "logits" else f"{value} loss",
     "loss_on": lambda value: f"trained on {_LOSS_ON.get(value, value)}",
+    "response_marker": lambda value: f"answers found by {value!r}",
     "batch_size": lambda value: f"batch {value}",
     "gradient_accumulation": lambda value: f"gradients of {value} batches a step",
     "optimizer": str,
@@ -53,7 +54,9 @@ _WORDS: dict[str, Callable[[Any], str]] = {
 }
 
 #: What matters where only tokens are counted, for want of a model whose memory could be known.
-_WITHOUT_MEMORY = frozenset({"tokenizer", "trainer", "loss_on", "max_length", "overlong", "packing", "truncation_side"})
+_WITHOUT_MEMORY = frozenset(
+    {"tokenizer", "trainer", "loss_on", "response_marker", "max_length", "overlong", "packing", "truncation_side"}
+)
 
 
 def plan_line(plan: Plan) -> str:

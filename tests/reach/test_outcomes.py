@@ -262,3 +262,31 @@ def test_no_max_length_is_advised_that_would_not_fit(fits: int | None, said: str
     (finding,) = judge(looked, ["T001"])
     assert said in finding.remedy
     assert finding.data["needs"] == 299
+
+
+GEMMA = "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("marker", "says"),
+    [
+        ("<|im_start|>assistant\n", "it knows no <|im_start|> (but <start_of_turn>, <end_of_turn>)"),
+        (r"<|im_start|>assistant\n", r"marker '<|im_start|>assistant\n' is nowhere"),
+        ("[/INST]", "it knows no [/INST]"),
+        ("Answer: ", "ends in a space"),
+        ("<start_of_turn>model\n", None),
+        ("### Response:\n", None),
+    ],
+)
+def test_a_marker_that_the_template_does_not_print(marker: str, says: str | None) -> None:
+    looked = judged(SHORT, LONG, template=GEMMA, trainer="unsloth", loss_on="assistant", response_marker=marker)
+    found = judge(looked, ["T012"])
+    assert [finding.line for finding in found] == ([] if says is None else [1])
+    assert says is None or says in found[0].message
+
+
+def test_a_text_is_not_rendered_by_the_template() -> None:
+    text = row(40, [("text", 0, 39, 40)], family="text", answers=[{"start": 0, "end": 40}])
+    assert judge(judged(text, template=GEMMA, response_marker="<|im_start|>assistant"), ["T012"]) == []
+    (found,) = judge(judged(text, template=GEMMA, response_marker="Answer: "), ["T012"])
+    assert "Leave the space out: 'Answer:'." in found.remedy
