@@ -67,6 +67,11 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--mixed-precision", type=_choice("mixed_precision"), help="Type of autocast. [the trainer's]")
 @click.option("--gradient-checkpointing/--no-gradient-checkpointing", default=None, help="[the trainer's]")
 @click.option("--loss", type=_choice("loss"), help="Whole logits, in chunks, or a fused kernel. [the trainer's]")
+@click.option(
+    "--expandable-segments/--no-expandable-segments",
+    default=None,
+    help="PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is set. [no]",
+)
 @click.option("--loss-on", type=_choice("loss_on"), help="Tokens that are trained on. [the trainer's]")
 @click.option("--response-marker", metavar="TEXT", help="By which the trainer finds answers: response_part. [none]")
 @click.option("--calibrate", metavar="PEAK", help="What a run took, and the tokens of its longest step: 41.2GB@1536.")

@@ -46,6 +46,7 @@ DEFAULTS: dict[str, Any] = {
     "dtype": "bf16",
     "optimizer": "adamw",
     "gradient_accumulation": 1,
+    "expandable_segments": False,
 }
 
 
@@ -60,7 +61,7 @@ MOST = {
 }
 
 #: Settings that are on or off.
-_SWITCHES = ("gradient_checkpointing", "dora")
+_SWITCHES = ("gradient_checkpointing", "dora", "expandable_segments")
 
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
@@ -77,7 +78,8 @@ class Plan:
     ``chat_template`` a file with the template that takes the place of its own. ``max_length`` is in tokens, None
     leaves every example whole. ``dtype`` is the type of the weights, ``mixed_precision`` that of autocast;
     ``gradient_accumulation`` are the batches whose gradients add up to a step, ``modules_to_save`` what PEFT trains
-    whole beside the adapters. ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``.
+    whole beside the adapters, ``expandable_segments`` whether PyTorch's allocator is told to grow its segments.
+    ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``.
     ``overlong`` is what it does with a row longer than ``max_length``, and ``packing`` how it puts several rows into
     one sequence: a ``max_length`` that is not given is then the trainer's own.
     ``response_marker`` is the text by which the trainer finds where answers begin.
@@ -113,6 +115,7 @@ class Plan:
     response_marker: str | None = None
     optimizer: str = _UNSET
     gradient_accumulation: int = _UNSET
+    expandable_segments: bool = _UNSET
     calibrate: str | None = None
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
@@ -215,6 +218,8 @@ class Plan:
             ".." in self.revision or not re.fullmatch(r"[\w.][\w.@+/\-]*", self.revision)
         ):
             raise PlanError(f"revision {self.revision!r} is not the name of a branch, a tag or a commit")
+        if self.expandable_segments and self.device != "cuda":
+            raise PlanError(f"expandable-segments is a setting of CUDA's allocator, which {self.device} does not have")
         if self.loss == "fused" and self.device == "mps":
             raise PlanError(
                 "loss 'fused' needs Triton kernels, which run on CUDA only: use --loss chunked or logits with mps"

@@ -1,7 +1,8 @@
 """PyTorch's caching CUDA allocator in plain Python: what a process reserves, not only what its tensors hold.
 
-Modelled is the default configuration (one stream, no ``max_split_size_mb``, no ``expandable_segments``), as
-``c10/cuda/CUDACachingAllocator.cpp`` implements it in PyTorch 2.x with the constants of ``c10/core/AllocatorConfig.h``:
+Modelled is the default configuration (one stream, no ``max_split_size_mb``; for ``expandable_segments`` see
+``expandable.py``), as ``c10/cuda/CUDACachingAllocator.cpp`` implements it in PyTorch 2.x with the constants of
+``c10/core/AllocatorConfig.h``:
 
 - a request is rounded up to 512 bytes; up to 1 MiB it belongs to the small pool, above to the large one;
 - the smallest free block of the pool that fits is taken, of equals the one at the lowest address;
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 MIB = 2**20
 MIN_BLOCK = 512
@@ -46,7 +48,7 @@ class Block:
 
     __slots__ = ("address", "after", "before", "free", "pool", "size")
 
-    def __init__(self, size: int, address: int, pool: list[tuple[int, int, Block]]) -> None:
+    def __init__(self, size: int, address: int, pool: Pool) -> None:
         """Make a used block without neighbours."""
         self.size = size
         self.address = address
@@ -54,6 +56,10 @@ class Block:
         self.free = False
         self.before: Block | None = None
         self.after: Block | None = None
+
+
+#: Free blocks with their size and address, smallest first. Addresses are unique, so blocks are never compared.
+Pool: TypeAlias = "list[tuple[int, int, Block]]"
 
 
 class CachingAllocator:
@@ -68,9 +74,8 @@ class CachingAllocator:
         self.limit = limit
         self.reserved = self.peak_reserved = 0
         self.allocated = self.peak_allocated = 0
-        # Free blocks, smallest first. Addresses are unique, so the blocks themselves are never compared.
-        self._small: list[tuple[int, int, Block]] = []
-        self._large: list[tuple[int, int, Block]] = []
+        self._small: Pool = []
+        self._large: Pool = []
         self._lowest_address = 0
 
     def allocate(self, size: int) -> Block:
@@ -79,9 +84,9 @@ class CachingAllocator:
         small = size <= SMALL_REQUEST
         pool = self._small if small else self._large
         i = bisect_left(pool, (size,))
-        block = pool.pop(i)[2] if i < len(pool) else self._segment(size, pool)
+        block = pool.pop(self._best(pool, i))[2] if i < len(pool) else self._segment(size, pool)
         rest = block.size - size
-        if rest > SMALL_REQUEST or (small and rest >= MIN_BLOCK):
+        if rest and self._leaves(rest, small):
             tail = Block(rest, block.address + size, pool)
             tail.free = True
             tail.before, tail.after = block, block.after
@@ -99,6 +104,10 @@ class CachingAllocator:
     def release(self, block: Block) -> None:
         """Take back a block that ``allocate`` handed out."""
         self.allocated -= block.size
+        self._free(block)
+
+    def _free(self, block: Block) -> Block:
+        """Put a block among the free ones, merged with its free neighbours: the block that comes of it."""
         pool = block.pool
         before, after = block.before, block.after
         if before is not None and before.free:
@@ -116,6 +125,15 @@ class CachingAllocator:
                 after.after.before = block
         block.free = True
         insort(pool, (block.size, block.address, block))
+        return block
+
+    def _leaves(self, rest: int, small: bool) -> bool:
+        """Whether a rest of so many bytes is split off."""
+        return rest > SMALL_REQUEST or (small and rest >= MIN_BLOCK)
+
+    def _best(self, pool: Pool, first: int) -> int:
+        """Which free block to take, of which ``first`` is the smallest that fits."""
+        return first
 
     def empty_cache(self) -> None:
         """Give back to the driver every segment that is free as a whole."""
@@ -141,7 +159,7 @@ class CachingAllocator:
                 if block is not None:
                     release(block)
 
-    def _segment(self, size: int, pool: list[tuple[int, int, Block]]) -> Block:
+    def _segment(self, size: int, pool: Pool) -> Block:
         if size <= SMALL_REQUEST:
             segment = SMALL_SEGMENT
         elif size < OWN_SEGMENT_FROM:

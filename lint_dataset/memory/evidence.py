@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lint_dataset.memory.recipe import Recipe
+    from lint_dataset.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,20 @@ MEASURED: dict[tuple[str, str, str], Evidence] = {
 _MIXED = {True: 0.03, False: 0.08}
 
 
-def band(recipe: Recipe, batch_size: int, optimizer: str = "adamw") -> Band:
-    """The band of a recipe's class: a quarter wider than the worst error measured, and never under 1 %.
+def band(recipe: Recipe, plan: Plan) -> Band:
+    """The band of a plan, by the class of its recipe: a quarter wider than the worst error measured, at least 1 %.
 
-    No measured run had DoRA, modules trained whole, or, with all weights trained, another optimizer than AdamW.
+    No measured run had DoRA, modules trained whole, expandable segments, or, with all weights trained, another
+    optimizer than AdamW.
     """
     if recipe.device == "mps":
         # There is no allocator to replay, and no run to compare with.
         return Band(0.08, 0.08, "traced, not yet measured on Apple silicon: taken as 8 % either way")
     mixed = _MIXED[recipe.gradient_checkpointing]
     found = MEASURED.get((recipe.method, recipe.loss, recipe.device))
-    unmasked = batch_size == 1 and not recipe.gradient_checkpointing
-    other = recipe.dora or recipe.modules_to_save or (recipe.method == "full" and optimizer != "adamw")
+    unmasked = plan.batch_size == 1 and not recipe.gradient_checkpointing
+    other = recipe.dora or recipe.modules_to_save or (recipe.method == "full" and plan.optimizer != "adamw")
+    other = other or plan.expandable_segments
     if found is None or unmasked or other or "gemma-3n" in recipe.model.casefold():
         above = 0.05 + mixed
         basis = f"traced, not yet measured: taken as 5 % less to {100 * above:.0f} % more"
@@ -74,9 +77,9 @@ def band(recipe: Recipe, batch_size: int, optimizer: str = "adamw") -> Band:
 _AGAIN = {"full": 0.01, "lora": 0.01, "qlora": 0.05}
 
 
-def calibrated(recipe: Recipe, batch_size: int, basis: str, optimizer: str = "adamw") -> Band:
+def calibrated(recipe: Recipe, plan: Plan, basis: str) -> Band:
     """The band around a peak that was measured once: never wider than that of the class."""
-    before = band(recipe, batch_size, optimizer)
+    before = band(recipe, plan)
     if recipe.device == "mps":
         return Band(before.below / 2, before.above / 2, basis)
     again = _AGAIN[recipe.method]

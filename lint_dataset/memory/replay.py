@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lint_dataset.memory.allocator import Block, CachingAllocator
 from lint_dataset.memory.devices import Device
+from lint_dataset.memory.expandable import ExpandableAllocator
 from lint_dataset.memory.optimizers import states
 from lint_dataset.memory.program import ParameterGroup, StepProgram
 
@@ -57,9 +58,13 @@ class Process:
         *,
         loading: Loading = Loading(),
         optimizer: str = "adamw",
+        expandable: bool = False,
     ) -> None:
-        """Load the weights. ``limit`` is what the allocator may reserve. Raises ``OutOfMemory``."""
-        self.allocator = CachingAllocator(limit)
+        """Load the weights. ``limit`` is what the allocator may reserve. Raises ``OutOfMemory``.
+
+        ``expandable`` is whether the process was started with expandable segments.
+        """
+        self.allocator = ExpandableAllocator(limit) if expandable else CachingAllocator(limit)
         self._workspace = device.workspace
         self._states = states(optimizer, groups, rank)
         self._stepped = False

@@ -210,7 +210,13 @@ class StepMemory:
         loading = Loading(mapped=self.plan.trainer == "trl")
         try:
             process = Process(
-                most.groups, self.plan.lora_rank, self.device, limit, loading=loading, optimizer=self.plan.optimizer
+                most.groups,
+                self.plan.lora_rank,
+                self.device,
+                limit,
+                loading=loading,
+                optimizer=self.plan.optimizer,
+                expandable=self.plan.expandable_segments,
             )
             for row, program in zip(rows, programs, strict=True):
                 process.step(program, sizes(program, row.tolist()))
@@ -237,7 +243,7 @@ class StepMemory:
         return self.reading.band
 
     def _plain(self) -> Reading:
-        band = evidence.band(self.recipe, self.plan.batch_size, self.plan.optimizer)
+        band = evidence.band(self.recipe, self.plan)
         spare = self.device.context - self.device.least_context
         if spare and self.device.caching:
             # An unnamed card: its context lies between those that were measured.
@@ -266,7 +272,7 @@ class StepMemory:
         if abs(off) > 25:
             basis += ". That far off, the run may not have been this plan: compare it with --show-plan"
         return Calibrated(
-            evidence.calibrated(self.recipe, self.plan.batch_size, basis, self.plan.optimizer),
+            evidence.calibrated(self.recipe, self.plan, basis),
             0,
             fixed,
             predicted,

@@ -2,7 +2,8 @@
 
 A row of the file is one training run. Each is traced at its exact batch and length under the loop that its author
 describes, replayed, and compared: allocated memory with the allocator's allocated peak, reserved memory with its
-reserved peak, a process with reserved memory and the context. Rows that cannot be expressed are listed with the reason.
+reserved peak, a process with reserved memory and the context. Rows of which something is known to differ from what is
+traced stand for themselves, below what differs; rows that cannot be expressed are listed with the reason.
 Needs ``lint-dataset[trace]``.
 """
 
@@ -10,67 +11,26 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lint_dataset import machines
 from lint_dataset.memory import devices
 from lint_dataset.memory.allocator import OutOfMemory
 from lint_dataset.memory.audio import mel_frames
+from lint_dataset.memory.measured_runs import LLAMAS, Case, express, known
 from lint_dataset.memory.program import VARIABLES, StepProgram
 from lint_dataset.memory.recipe import Recipe
-from lint_dataset.memory.replay import Loading, Process
-from lint_dataset.models import Model, find
-
-#: Models of measured runs that have no alias: what differs from the defaults of the Llama configuration.
-_LLAMAS = {"deepseek-ai/deepseek-coder-1.3b-instruct": (2048, 5504, 24, 16, 16, 128, 32256, False)}
+from lint_dataset.memory.replay import Process
 
 #: How far threads may be ahead: not at all, one tensor each, and up to the whole model.
 _AHEAD = (0, 4, 8, 16, 32, 64, 128, 1024)
-
-_TYPES = {"fp16": "fp16", "bf16": "bf16", "fp32": "fp32", "bfloat16": "bf16"}
-
-
-@dataclass(frozen=True)
-class Case:
-    """One run in the tool's terms: what is traced, on which device, and what was measured (bytes, by what it is)."""
-
-    group: str
-    model: str
-    recipe: Recipe
-    loop: tuple[tuple[str, bool], ...]
-    batch: int
-    tokens: int
-    rank: int
-    #: Audio clips in the batch, and the seconds of each.
-    clips: int
-    seconds: float
-    device: str
-    loading: Loading
-    measured: Mapping[str, float] = field(compare=False)
-    #: The bytes that the card has, where they are known, and whether the run died for want of more.
-    card: float | None = None
-    died: bool = False
-
-    @property
-    def label(self) -> str:
-        """The run in a line."""
-        attention = "eager" if dict(self.loop).get("eager") else "sdpa"
-        precision = self.recipe.dtype + ("" if self.recipe.mixed_precision == "no" else " amp")
-        checkpointing = "ckpt" if self.recipe.gradient_checkpointing else "-"
-        size = f"{self.batch}x{self.tokens}"
-        return (
-            f"{self.model:26.26} {self.recipe.method:5} r{self.rank:<3} {precision:8} {checkpointing:4} {attention:5} "
-            f"{size:8} {self.device:5}"
-        )
 
 
 class Comparison(NamedTuple):
@@ -87,88 +47,14 @@ class Comparison(NamedTuple):
         return 100 * (self.predicted / self.measured - 1)
 
 
-def express(row: Mapping[str, str]) -> Case | str:
-    """The case of a row, or the reason why it is none."""
-    source, attention = row["source_repo"], row["attn_impl"]
-    if row["method"] not in ("full", "lora", "qlora"):
-        return f"not a fine-tuning method of this tool: {row['method']}"
-    if "mlx" in source or "mlx" in attention:
-        return "trained with MLX, not PyTorch"
-    if "litgpt" in source or "torchtune" in source:
-        return "another model implementation than transformers'"
-    if not row["seq_len_definition"].startswith("exact"):
-        return f"the number of tokens is not exact: {row['seq_len_definition']}"
-    if _known(row["model"]) is None and row["model"] not in _LLAMAS:
-        return f"no configuration for {row['model']}"
-    t4, a6000 = "T4" in row["device"], "A6000" in row["device"]
-    weights = row["compute_dtype"][:4] if row["method"] == "qlora" else row["weights_dtype"]
-    weights = _TYPES.get(weights, "")
-    if not weights:
-        return f"weights of type {row['weights_dtype']}"
-    recipe = Recipe(
-        model=row["model"],
-        method=row["method"],
-        targets="" if row["method"] == "full" else row["lora_targets"].replace("+", ","),
-        dtype=weights,
-        mixed_precision="bf16" if "autocast" in row["compute_dtype"] else "no",
-        gradient_checkpointing=row["grad_checkpointing"] == "True",
-        loss="logits",
-        device="cuda",
-    )
-    # All authors wrote the loop by hand: outputs live through backward and AdamW is the foreach one. Batches came
-    # without a mask, but for the A6000 runs: what they kept a layer is, to the byte, a bias of tokens x tokens and
-    # repeated keys and values; and gradients of an earlier micro-batch were in place.
-    loop = {
-        "keep_outputs": True,
-        "foreach": True,
-        "padded": a6000,
-        "resident_gradients": "gradients already resident" in row["what_peak_means"],
-        "flash": not t4,
-        "eager": attention.startswith("eager"),
-    }
-    card, total = re.fullmatch(r"(.*?)(?: \(([\d,]+) MiB\))?", row["device"]).groups()  # type: ignore[union-attr]
-    machine = machines.find(card)
-    name = machine.name if machine is not None else card
-    audio = re.search(r"clips=(\d+); seconds=([\d.]+)", row["notes"])
-    return Case(
-        group=f"{row['method']}, {'eager' if loop['eager'] else 'sdpa'}, {name.upper()}",
-        model=row["model"].split("/")[-1],
-        recipe=recipe,
-        loop=tuple(sorted(loop.items())),
-        batch=int(row["batch"]),
-        tokens=int(row["seq_len"]),
-        rank=int(row["lora_rank"] or 1),
-        clips=int(row["batch"]) * int(audio[1]) if audio else 0,
-        seconds=float(audio[2]) if audio else 0.0,
-        device=name,
-        # The T4 runs loaded by transformers' four threads, and PEFT gave memory back in those of 15 September.
-        loading=Loading(ahead=4 if t4 else 0, clears=not t4 or "t4-sweep" in row["source_path_or_issue"]),
-        measured=_measured(row),
-        card=float(total.replace(",", "")) * 2**20 if total else None,
-        died=row["what_peak_means"].startswith("OOM"),
-    )
-
-
-def _measured(row: Mapping[str, str]) -> dict[str, float]:
-    found = dict(re.findall(r"(reserved|process)_GB=([\d.]+)", row["notes"]))
-    if row["peak_mem_GB"]:
-        found["process" if row["what_peak_means"].startswith("process") else "allocated"] = row["peak_mem_GB"]
-    return {what: float(found[what]) * 1e9 for what in ("allocated", "reserved", "process") if what in found}
-
-
-def _known(model: str) -> Model | None:
-    """The model of that name, whose publisher may be a mirror."""
-    return find(model.split("/")[-1].removeprefix("meta-").removesuffix("-Instruct"))
-
-
 @lru_cache(maxsize=1)
 def _tracer(recipe: Recipe, loop: tuple[tuple[str, bool], ...]) -> Any:
     from lint_dataset.memory.trace.step import Loop, Tracer
 
-    known = _known(recipe.model)
-    if known is not None:
-        return Tracer(replace(recipe, model=known.alias), Loop(**dict(loop)))
-    hidden, mlp, layers, heads, kv, head_dim, vocabulary, tied = _LLAMAS[recipe.model]
+    alias = known(recipe.model)
+    if alias is not None:
+        return Tracer(replace(recipe, model=alias.alias), Loop(**dict(loop)))
+    hidden, mlp, layers, heads, kv, head_dim, vocabulary, tied = LLAMAS[recipe.model]
     config = {
         "model_type": "llama",
         "architectures": ["LlamaForCausalLM"],
@@ -293,11 +179,15 @@ def main(arguments: Sequence[str]) -> int:
             left_out[case] = left_out.get(case, 0) + 1
         else:
             cases.append(case)
-    cases.sort(key=lambda case: (case.recipe.key, case.recipe.model, case.loop, case.batch, case.tokens))
-    comparisons, explained = [], []
+    cases.sort(key=lambda case: (case.why, case.recipe.key, case.recipe.model, case.loop, case.batch, case.tokens))
+    exact, explained = [], []
+    reason = ""
     for case in cases:
+        if case.why != reason:
+            reason = case.why
+            print(f"\n{reason}:")
         found = list(compare(case))
-        comparisons += found
+        exact += found if not reason else []
         for one in found:
             gigabytes = f"{one.predicted / 1e9:7.3f} GB  measured {one.measured / 1e9:7.3f}"
             print(f"{case.label} {one.what:9} predicted {gigabytes}  {one.error:+6.2f} %", flush=True)
@@ -309,11 +199,12 @@ def main(arguments: Sequence[str]) -> int:
             explained.append(0.999 * ends[0] <= case.measured["reserved"] <= 1.001 * ends[1])
             gigabytes = f"{ends[0] / 1e9:7.3f} to {ends[1] / 1e9:7.3f} GB"
             print(f"{case.label} reserved  {gigabytes} by how far threads are ahead", flush=True)
-    print(f"\n{len(rows) - len(cases)} of {len(rows)} rows cannot be expressed:")
+    if left_out:
+        print(f"\n{len(rows) - len(cases)} of {len(rows)} rows cannot be expressed:")
     for reason, count in sorted(left_out.items(), key=lambda item: -item[1]):
         print(f"  {count:3}  {reason}")
-    print()
-    print("\n".join(table(comparisons)))
+    if exact:
+        print("\n" + "\n".join(table(exact)))
     if explained:
         print(f"{sum(explained)} of {len(explained)} runs reserved what some lead of the loading threads explains")
     return 0

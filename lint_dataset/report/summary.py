@@ -46,6 +46,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "batch_size": lambda value: f"batch {value}",
     "gradient_accumulation": lambda value: f"gradients of {value} batches a step",
     "optimizer": str,
+    "expandable_segments": lambda value: "expandable segments",
     "max_length": lambda value: f"max_length {value:,}",
     "overlong": lambda value: _OVERLONG[value],
     "packing": lambda value: f"packing {value}",
@@ -85,8 +86,8 @@ def _matters(plan: Plan, name: str) -> bool:
         return plan.method != "full"
     if name in ("dora", "modules_to_save"):
         return plan.method != "full" and bool(getattr(plan, name))
-    if name in ("packing", "gradient_accumulation", "optimizer"):
-        return bool(getattr(plan, name) not in ("none", 1, "adamw"))
+    if name in ("packing", "gradient_accumulation", "optimizer", "expandable_segments"):
+        return bool(getattr(plan, name) not in ("none", 1, "adamw", False))
     if name == "overlong":
         return plan.overlong != "cut" and plan.max_length is not None
     return name != "truncation_side" or (plan.max_length is not None and len(plan.preset.sides) > 1)

@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from lint_dataset.memory import validate
+from lint_dataset.memory.measured_runs import Case, express
 
 GIB = 2**30
 MIB = 2**20
@@ -35,7 +36,7 @@ class Figures(NamedTuple):
 class Asked:
     """One run as others are asked: its configuration, its parameters without adapters, and what it adapts."""
 
-    case: validate.Case
+    case: Case
     config: Any
     parameters: int
     adapted: Sequence[tuple[int, int]]
@@ -157,7 +158,7 @@ PEERS: Mapping[str, Callable[[Asked], Figures | None]] = {
 }
 
 
-def asked(case: validate.Case) -> Asked:
+def asked(case: Case) -> Asked:
     """What the tracer knows of a run."""
     from lint_dataset.memory.trace.quantised import Linear4Bit
 
@@ -179,7 +180,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     sys.path.append(arguments[1])
     with open(arguments[0], encoding="utf-8", newline="") as file:
-        cases = [case for row in csv.DictReader(file) if isinstance(case := validate.express(row), validate.Case)]
+        cases = [case for row in csv.DictReader(file) if isinstance(case := express(row), Case)]
     cases = [case for case in cases if not case.died]
     cases.sort(key=lambda case: (case.recipe.key, case.recipe.model, case.loop, case.batch, case.tokens))
     errors: dict[tuple[str, str], dict[str, list[float]]] = {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lint_dataset.memory.validate import Case, express
+from lint_dataset.memory.measured_runs import Case, express
 from tests.gpu.measure_peaks import COLUMNS, main, runs
 
 DATA = Path(__file__).parent.parent / "data" / "measured.csv"

@@ -5,12 +5,16 @@ import dataclasses
 import pytest
 
 from lint_dataset.memory import evidence
+from lint_dataset.plan import Plan
 from tests.memory.made import RECIPE
+
+#: Plans of one and of two examples in a batch.
+ONE, TWO = Plan(), Plan(batch_size=2)
 
 
 def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> None:
     for (method, loss, device), known in evidence.MEASURED.items():
-        band = evidence.band(dataclasses.replace(RECIPE, method=method, loss=loss, device=device), 2)
+        band = evidence.band(dataclasses.replace(RECIPE, method=method, loss=loss, device=device), TWO)
         assert f"{known.runs} runs measured on {known.cards}" in band.basis
         # A prediction that is too low means that more is needed, and the other way round.
         assert band.above >= known.low / 100
@@ -29,26 +33,30 @@ def test_a_measured_class_names_its_runs_and_is_never_surer_than_they_are() -> N
     ],
 )
 def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, object]) -> None:
-    measured = evidence.band(RECIPE, 2)
-    band = evidence.band(dataclasses.replace(RECIPE, **changes), 2)  # type: ignore[arg-type]
+    measured = evidence.band(RECIPE, TWO)
+    band = evidence.band(dataclasses.replace(RECIPE, **changes), TWO)  # type: ignore[arg-type]
     assert "not yet measured" in band.basis
     assert band.below + band.above > measured.below + measured.above
 
 
 def test_without_checkpointing_mixed_lengths_need_more_room() -> None:
     with_it = dataclasses.replace(RECIPE, gradient_checkpointing=True)
-    assert evidence.band(with_it, 2).above < evidence.band(RECIPE, 2).above
+    assert evidence.band(with_it, TWO).above < evidence.band(RECIPE, TWO).above
 
 
 def test_one_example_without_checkpointing_runs_unmasked_which_nobody_measured() -> None:
     """The measured runs kept a mask: without checkpointing that is another attention kernel."""
-    assert "not yet measured" in evidence.band(RECIPE, 1).basis
-    assert "not yet measured" not in evidence.band(dataclasses.replace(RECIPE, gradient_checkpointing=True), 1).basis
+    assert "not yet measured" in evidence.band(RECIPE, ONE).basis
+    assert "not yet measured" not in evidence.band(dataclasses.replace(RECIPE, gradient_checkpointing=True), ONE).basis
 
 
 def test_states_of_other_optimizers_were_not_measured_where_they_weigh() -> None:
     """With LoRA they are a part of a percent."""
-    full = dataclasses.replace(RECIPE, method="full")
-    assert "not yet measured" in evidence.band(full, 2, "adamw-8bit").basis
-    assert "not yet measured" not in evidence.band(full, 2, "adamw").basis
-    assert "not yet measured" not in evidence.band(RECIPE, 2, "adamw-8bit").basis
+    full, small = dataclasses.replace(RECIPE, method="full"), TWO.but(optimizer="adamw-8bit")
+    assert "not yet measured" in evidence.band(full, small).basis
+    assert "not yet measured" not in evidence.band(full, TWO).basis
+    assert "not yet measured" not in evidence.band(RECIPE, small).basis
+
+
+def test_expandable_segments_were_not_measured() -> None:
+    assert "not yet measured" in evidence.band(RECIPE, TWO.but(expandable_segments=True)).basis

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from lint_dataset.memory import evidence
-from lint_dataset.memory.validate import Case, Comparison, compare, express, main, predict, spread, table
+from lint_dataset.memory.measured_runs import Case, express
+from lint_dataset.memory.validate import Comparison, compare, main, predict, spread, table
 
 DATA = Path(__file__).parent.parent / "data" / "measured.csv"
 
 
-def rows() -> list[dict[str, str]]:
-    with DATA.open(encoding="utf-8", newline="") as file:
+def rows(name: str = "measured.csv") -> list[dict[str, str]]:
+    with DATA.with_name(name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -98,6 +99,50 @@ def test_rows_that_cannot_be_expressed_say_why() -> None:
     assert "adapter" in express({**row, "method": "adapter"})  # type: ignore[operator]
     assert "MLX" in express({**row, "source_repo": "ml-explore/mlx-lm"})  # type: ignore[operator]
     assert "no configuration" in express({**row, "model": "nobody/knows"})  # type: ignore[operator]
+
+
+def near(source: str, **chosen: str) -> Case:
+    """The run of a source of which something is known to differ from what is traced, by some of its columns."""
+    for row in rows("measured_near.csv"):
+        if source in row["source_repo"] and all(row[name] == value for name, value in chosen.items()):
+            case = express(row)
+            assert isinstance(case, Case)
+            return case
+    raise AssertionError(chosen)
+
+
+def test_runs_that_are_known_to_differ_are_compared_beneath_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = [row for row in rows("measured_near.csv") if row["model"] == "llama-3.2-1b" and row["method"] == "lora"]
+    path = tmp_path / "rows.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, chosen[0])
+        writer.writeheader()
+        writer.writerows([*chosen, {**chosen[0], "model": "nobody/knows"}])
+    assert main([str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "litgpt's own models: " in said
+    assert "predicted   4.2" in said
+    assert "1 of 2 rows cannot be expressed" in said
+    assert "no configuration for nobody/knows" in said
+    # They are no errors of the prediction.
+    assert "mean |error|" not in said
+
+
+def test_a_whole_run_with_another_implementation_of_the_model_holds_what_is_traced() -> None:
+    """torchtune's Llama-3.2-3B, 2 x 4,096 packed tokens, no checkpointing."""
+    found = list(compare(near("torchtune")))
+    assert [one.what for one in found] == ["allocated"]
+    assert abs(found[0].error) < 0.5
+
+
+def test_what_peft_measured_is_expressed_with_its_variants() -> None:
+    assert near("peft", method="full").measured == {"reserved": 38.869e9}
+    chosen = [case for case in map(express, rows("measured_near.csv")) if isinstance(case, Case) and case.recipe.dora]
+    assert {case.tokens for case in chosen} == {768}
+    row = {**rows("measured_near.csv")[0], "optimizer": "lora-fa", "notes": "name=lora--rank32-lorafa; trainable=1"}
+    assert express(row) == "a variant of LoRA that is not traced: lorafa"
 
 
 def test_the_table_groups_errors_and_signs_them() -> None:
