@@ -3,7 +3,7 @@
 python -m tests.benchmarks.mixed_lengths
 
 The longest step that fits a budget is found by replaying two steps of one length. Here random sequences of steps, none
-longer than that and the last as long, are replayed too. Printed is by how much the budget must grow until they complete.
+longer than that and the last as long, are replayed too. Printed is by how much the budget must grow until they end.
 """
 
 from itertools import product
