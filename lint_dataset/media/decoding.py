@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import BinaryIO
 
-from lint_dataset.media.sound import LONGEST_SECONDS, Sound, reason_of
+from lint_dataset.media.quiet import quiet
+from lint_dataset.media.sound import HEAD, LONGEST_SECONDS, Sound, reason_of
 
 _BLOCK = 1 << 18
 #: Full scale is 1: below this, some 60 dB under it, nobody speaks.
@@ -21,8 +23,11 @@ def decode(file: BinaryIO, said: Sound, name: str = "the file") -> Sound:
 
     frames, loudest = 0, 0.0
     try:
+        size = file.seek(0, os.SEEK_END)
         file.seek(0)
-        with soundfile.SoundFile(file) as sound:
+        head = file.read(HEAD)
+        file.seek(0)
+        with quiet(head, size), soundfile.SoundFile(file) as sound:
             block = np.empty((max(1, _BLOCK // sound.channels), sound.channels), np.float32)
             while frames < LONGEST_SECONDS * sound.samplerate and len(part := sound.read(out=block)):
                 frames += len(part)

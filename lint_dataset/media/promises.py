@@ -157,6 +157,21 @@ def _ogg(file: BinaryIO, size: int, frames: int) -> Lost | None:
 
 def _mp3(head: bytes, size: int, frames: int) -> Lost | None:
     """The bytes that the Xing header counts, against those there are."""
+    xing = xing_bytes(head, size)
+    if xing is None or xing.counted <= xing.there + 2048:
+        return None
+    return Lost(int(frames * xing.there / xing.counted), frames)
+
+
+class Xing(NamedTuple):
+    """The bytes of an MP3 without its ID3 tag: as its Xing header counts them, and as many as are there."""
+
+    counted: int
+    there: int
+
+
+def xing_bytes(head: bytes, size: int) -> Xing | None:
+    """What the Xing header in the begin of an MP3 of ``size`` bytes counts; None where there is none that does."""
     skip = 0
     if head[:3] == b"ID3" and len(head) > 9:
         skip = 10 + (head[6] << 21 | head[7] << 14 | head[8] << 7 | head[9])
@@ -167,10 +182,7 @@ def _mp3(head: bytes, size: int, frames: int) -> Lost | None:
     if flags & 3 != 3:
         return None
     counted = struct.unpack(">I", head[place + 4 : place + 8])[0]
-    there = size - skip
-    if counted <= there + 2048 or not counted:
-        return None
-    return Lost(int(frames * there / counted), frames)
+    return Xing(counted, size - skip) if counted else None
 
 
 def _tail(file: BinaryIO, size: int) -> tuple[bytes, int]:

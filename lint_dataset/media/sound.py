@@ -7,10 +7,12 @@ from typing import BinaryIO, NamedTuple
 
 from lint_dataset.media.containers import foreign, measure
 from lint_dataset.media.promises import missing
+from lint_dataset.media.quiet import quiet
 
 #: Longer is no clip of a dataset but a header that lies, or a bomb: a day.
 LONGEST_SECONDS = 86_400
-_HEAD = 4096
+#: What of a file's begin is looked at: its magic, and where an MP3 has it, the Xing header.
+HEAD = 4096
 #: The begin of a file that stands for the real one until `git lfs pull` or `git annex get` brings it.
 _POINTERS = (b"version https://git-lfs.github.com/spec/", b"/annex/objects/")
 
@@ -42,7 +44,7 @@ def read(file: BinaryIO, size: int, name: str = "the file") -> Sound:
     import soundfile
 
     try:
-        head = file.read(_HEAD)
+        head = file.read(HEAD)
         if head.startswith(_POINTERS[0]) or _POINTERS[1] in head[:200]:
             return Sound(problem="pointer")
         container = foreign(head)
@@ -50,7 +52,8 @@ def read(file: BinaryIO, size: int, name: str = "the file") -> Sound:
         if container is not None:
             frames, rate, channels = measure(file) or (0, 0, 0)
             return Sound(frames, rate, channels, "foreign", container)
-        info = soundfile.info(file)
+        with quiet(head, size):
+            info = soundfile.info(file)
         sound = Sound(info.frames, info.samplerate, info.channels)
         if sound.seconds > LONGEST_SECONDS:
             return Sound(problem="unreadable", reason=f"its header claims {sound.seconds / 3600:,.0f} hours")

@@ -76,6 +76,21 @@ def test_an_mp3_whose_xing_header_counts_more_bytes_is_cut_off() -> None:
     assert sound.held == pytest.approx(4, abs=0.5)
 
 
+@pytest.mark.parametrize("decode", [False, True])
+def test_a_cut_mp3_is_a_finding_and_no_line_on_standard_error(
+    decode: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    whole = encoded("mp3")
+    for name, share in (("half", 0.5), ("whole", 1)):
+        (tmp_path / f"{name}.mp3").write_bytes(whole[: int(len(whole) * share)])
+    library = Library(decode=decode)
+    library.prepare((f"{name}.mp3", str(tmp_path)) for name in ("half", "whole"))
+    os.write(2, b"still heard")
+    assert capfd.readouterr().err == "still heard"
+    assert codes("half.mp3", tmp_path, library=library) == ["A009"]
+    assert codes("whole.mp3", tmp_path, library=library) == []
+
+
 @pytest.mark.parametrize("length", [0, 0xFFFFFFFF, 0x7FFFFFFF])
 def test_a_wav_that_was_streamed_promises_nothing(length: int) -> None:
     whole = bytearray(encoded("wav", 1))

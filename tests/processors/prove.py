@@ -64,6 +64,8 @@ def placeholder_of(whole: Any, kind: str) -> str:
 
 def counted(whole: Any, kind: str, media: Any) -> int | None:
     """How many tokens the processor makes of one medium, markers included; None where it refuses it."""
+    if type(whole).__name__ == "VoxtralProcessor":
+        return spoken(whole, media)
     text = placeholder_of(whole, kind)
     try:
         given = {"audio": [media]} if kind == "audio" else {"images": [media]}
@@ -73,12 +75,30 @@ def counted(whole: Any, kind: str, media: Any) -> int | None:
     return len(ids[0])
 
 
+def spoken(whole: Any, samples: Any) -> int:
+    """How many tokens Voxtral's processor, which takes no placeholders, makes of a clip in a conversation."""
+    import base64
+    import io
+
+    import soundfile
+
+    file = io.BytesIO()
+    soundfile.write(file, samples, 16000, "FLOAT", format="WAV")
+    clip = {"type": "audio", "base64": base64.b64encode(file.getvalue()).decode()}
+    ids = whole.apply_chat_template([{"role": "user", "content": [clip]}])["input_ids"][0].tolist()
+    return sum(whole.tokenizer.convert_ids_to_tokens(ids).count(token) for token in ("[AUDIO]", "[BEGIN_AUDIO]"))
+
+
 def ours(whole: Any, expansion: Any, kind: str, size: Any) -> int | None:
     try:
         text = expansion.slots[kind].replacement(size)
     except ValueError:
         return None
-    return None if text is None else len(whole.tokenizer(text)["input_ids"])
+    if text is None:
+        return None
+    if type(whole).__name__ == "VoxtralProcessor":
+        return text.count("[AUDIO]") + text.count("[BEGIN_AUDIO]")
+    return len(whole.tokenizer(text)["input_ids"])
 
 
 def hear(name: str, folder: Path) -> dict[str, Any]:
@@ -191,8 +211,8 @@ def main(arguments: list[str]) -> None:
             for mismatch in found["mismatches"][:6]:
                 print("   ", mismatch, file=sys.stderr)
             known[kind][name] = {"settings": found["settings"], "counts": found["counts"], "mismatches": wrong}
-            packages = ("transformers", "torch", "torchvision", "torchaudio", "soundfile", "soxr", "pillow")
-            known["versions"] = {name: _version(name) for name in packages}
+            packages = ("transformers", "torch", "torchvision", "torchaudio", "mistral-common", "soundfile", "soxr")
+            known["versions"] = {name: _version(name) for name in (*packages, "pillow")}
             if record:
                 RECORD.write_text(json.dumps(known, sort_keys=True, separators=(",", ":")) + "\n")
 

@@ -124,6 +124,34 @@ def _speech(name: str) -> Any:
     return t.GlmAsrProcessor(_whisper(30), words, chat_template=text)
 
 
+def _voxtral(name: str) -> Any:
+    """Voxtral's control tokens and audio parameters on the vocabulary that mistral-common brings along."""
+    import json
+    import tempfile
+    from pathlib import Path
+
+    import mistral_common
+    import transformers as t
+    from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+    from transformers.tokenization_mistral_common import MistralCommonBackend
+
+    tekken = json.loads((Path(mistral_common.__file__).parent / "data" / "tekken_240911.json").read_text())
+    names = {token["rank"]: token["token_str"].value for token in Tekkenizer.DEPRECATED_SPECIAL_TOKENS}
+    names |= {24: "[AUDIO]", 25: "[BEGIN_AUDIO]", 34: "[TRANSCRIBE]"}
+    number = tekken["config"]["default_num_special_tokens"]
+    tekken["special_tokens"] = [
+        {"rank": rank, "token_str": names.get(rank, f"<SPECIAL_{rank}>"), "is_control": True} for rank in range(number)
+    ]
+    tekken["config"]["version"] = "v7"
+    del tekken["image"]
+    spectrogram = {"num_mel_bins": 128, "hop_length": 160, "window_size": 400}
+    rates = {"sampling_rate": 16000, "frame_rate": 12.5, "chunk_length_s": 30.0}
+    tekken["audio"] = {**rates, "audio_encoding_config": spectrogram}
+    folder = Path(tempfile.mkdtemp())
+    (folder / "tekken.json").write_text(json.dumps(tekken))
+    return t.VoxtralProcessor(_whisper(30), MistralCommonBackend(str(folder / "tekken.json")))
+
+
 def _tiles(name: str) -> Any:
     import transformers as t
 
@@ -167,6 +195,7 @@ HEAR: dict[str, Callable[[str], Any]] = {
     "Granite speech": _speech,
     "Audio Flamingo 3": _speech,
     "GLM-ASR": _speech,
+    "Voxtral": _voxtral,
 }
 SEE: dict[str, Callable[[str], Any]] = {
     "Gemma 3": _gemma,
