@@ -30,6 +30,7 @@ def place_media(messages: Iterable[Message], row: dict[str, Any]) -> tuple[tuple
     for kind, columns in COLUMNS.items():
         column = next((name for name in columns if row.get(name) not in (None, [], "")), None)
         if column is None:
+            faults += _no_files(placed, kind, next((name for name in columns if name in row), columns[0]))
             continue
         files = row[column] if isinstance(row[column], list) else [row[column]]
         if column.endswith("s") and not isinstance(row[column], list):
@@ -48,6 +49,15 @@ def place_media(messages: Iterable[Message], row: dict[str, Any]) -> tuple[tuple
                 faults.append(Fault("S013", {**data, "placeholders": places, "as": "text"}))
             placed = _put(placed, kind, files, places)
     return placed, faults
+
+
+def _no_files(messages: tuple[Message, ...], kind: PartKind, column: str) -> list[Fault]:
+    """Placeholders in the text of a row without files: what they are is seen beside the other rows."""
+    parts = [part for message in messages for part in message.parts]
+    places = sum(part.text.count(f"<{kind}>") for part in parts)
+    if not places or any(part.kind == kind for part in parts):
+        return []
+    return [Fault("S013", {"column": column, "kind": kind, "count": 0, "placeholders": places, "as": "text"})]
 
 
 def split(parts: Iterable[Part], kind: PartKind, placeholder: str, files: Iterator[Any]) -> tuple[Part, ...]:

@@ -117,7 +117,8 @@ def _needs_conversion(judged: Judged) -> Iterator[Finding]:
     "S013",
     "media-count",
     "error",
-    what="There are more files in a media column than places for them in the messages, or fewer.",
+    what="There are more files in a media column than places for them in the messages, or fewer (none only where other "
+    "rows have theirs).",
     why=(
         "LLaMA-Factory and TRL stop with an error. ms-swift puts what has no place in front of the first message, and "
         "leaves a place without a file as text: the model is shown another picture than it is asked about."
@@ -127,12 +128,18 @@ def _needs_conversion(judged: Judged) -> Iterator[Finding]:
 )
 def _media_count(judged: Judged) -> Iterator[Finding]:
     trainer = judged.plan.trainer
+    # A text may speak of <image> without meaning one: where other rows have files for theirs it is a placeholder.
+    meant = {data["kind"] for _, data in judged.faults.get("S006", ())}
     for row, data in judged.faults.get("S013", ()):
         kind, count, places = data["kind"], data["count"], data["placeholders"]
+        if not count and kind not in meant:
+            continue
         if data["as"] == "text" and not places and trainer != "llama-factory":
             continue  # S006 says what becomes of it.
         where = f"<{kind}>" if data["as"] == "text" else f"parts of type {kind}"
         message = f'"{data["column"]}" holds {count} file{"" if count == 1 else "s"} for {places} {where}'
+        if not count:
+            message = f"there is no file for {places} {where}, and other rows have theirs"
         if trainer == "ms-swift":
             becomes = "puts the rest in front of the first message" if count > places else "leaves the rest as text"
             message += f"; ms-swift {becomes}"

@@ -132,6 +132,18 @@ def test_trainers_that_fill_placeholders_say_only_what_does_not_fit(tmp_path: Pa
         assert [f.message.split("ms-swift ")[1] for f in find(tmp_path, content, "ms-swift")] == swift
 
 
+@pytest.mark.parametrize("column", [{}, {"images": []}, {"images": None}])
+@pytest.mark.parametrize("trainer", ["trl", "llama-factory", "ms-swift"])
+def test_a_placeholder_without_a_file_is_found_where_other_rows_have_theirs(
+    tmp_path: Path, column: dict[str, Any], trainer: str
+) -> None:
+    without = lines({"messages": [{"role": "user", "content": "<image>Where?"}, ASKED[1]], **column})
+    found = [f for f in find(tmp_path, images("<image>What?", "a") + without, trainer) if f.code == "S013"]
+    assert [f.line for f in found] == [2]
+    assert "there is no file for 1 <image>, and other rows have theirs" in found[0].message
+    assert "S013" not in [f.code for f in find(tmp_path, without, trainer)]  # a text about HTML, perhaps
+
+
 def test_ms_swift_reads_a_system_column(tmp_path: Path) -> None:
     content = lines({"system": "Be brief.", "messages": ASKED})
     said = {
