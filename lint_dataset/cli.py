@@ -159,11 +159,15 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
     return run.run(paths, plan, options, theirs.notes() if theirs is not None else [], unread)
 
 
+#: Click's names for options that are no text.
+_KINDS: dict[str, type] = {"integer": int, "boolean": bool}
+
+
 def _configured() -> dict[str, Any]:
     """What the configuration of the folder we are in gives."""
-    options = {parameter.name for parameter in command.params if parameter.name is not None} - set(_QUESTIONS)
-    numbers = {parameter.name for parameter in command.params if parameter.type is click.INT and parameter.name}
-    return config.defaults(Path.cwd(), options, numbers)
+    known = {parameter.name: parameter.type.name for parameter in command.params if parameter.name is not None}
+    typed = {name: _KINDS[kind] for name, kind in known.items() if kind in _KINDS}
+    return config.defaults(Path.cwd(), known.keys() - set(_QUESTIONS), typed)
 
 
 def _write_no_more() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+
+_WANTED: dict[type, str] = {int: "a whole number", bool: "true or false"}
 
 
 class ConfigError(UsageError):
@@ -42,20 +45,21 @@ def read(start: Path) -> tuple[dict[str, Any], Path | None]:
     return {}, None
 
 
-def defaults(start: Path, options: Collection[str], numbers: Collection[str]) -> dict[str, Any]:
+def defaults(start: Path, options: Collection[str], kinds: Mapping[str, type]) -> dict[str, Any]:
     """What the configuration of a folder gives, as the command line would give it.
 
-    ``options`` are the names that may stand there, ``numbers`` those that are whole numbers. Raises ``ConfigError``.
+    ``options`` are the names that may stand there, ``kinds`` says which of them are whole numbers (``int``) and which
+    are on or off (``bool``). Raises ``ConfigError``.
     """
     table, path = read(start)
     for key in sorted(table.keys() - set(options)):
         raise ConfigError(
             f"{path}: [tool.lint-dataset] has no option {key.replace('_', '-')!r}: see lint-dataset --help"
         )
-    for key in sorted(table.keys() & set(numbers)):
-        if type(table[key]) is not int:
-            name = key.replace("_", "-")
-            raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be a whole number, not {table[key]!r}")
+    for key in sorted(table.keys() & kinds.keys()):
+        if type(table[key]) is not kinds[key]:
+            name, wanted = key.replace("_", "-"), _WANTED[kinds[key]]
+            raise ConfigError(f"{path}: {name} in [tool.lint-dataset] must be {wanted}, not {table[key]!r}")
     return {key: _as_given(value) for key, value in table.items()}
 
 

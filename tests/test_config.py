@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from lint_dataset.cli import main
 from lint_dataset.config import ConfigError, read
 
 
@@ -30,3 +31,23 @@ def test_a_file_that_is_no_configuration_is_one_line_with_its_name(tmp_path: Pat
     with pytest.raises(ConfigError, match=r"pyproject\.toml") as raised:
         read(tmp_path)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("decode = 5", "decode in [tool.lint-dataset] must be true or false, not 5"),
+        ("fetch = [true]", "fetch in [tool.lint-dataset] must be true or false, not [True]"),
+        ("dora = 1", "dora in [tool.lint-dataset] must be true or false, not 1"),
+        ("batch-size = 1.5", "batch-size in [tool.lint-dataset] must be a whole number, not 1.5"),
+    ],
+)
+def test_a_value_of_another_type_is_one_line(
+    line: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.lint-dataset]\n{line}\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        main(["train.jsonl"])
+    assert left.value.code == 2
+    assert capsys.readouterr().err.strip().endswith(says)

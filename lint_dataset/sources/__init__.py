@@ -62,8 +62,8 @@ def read(path: str, *, fetch: bool = False) -> Iterator[RawExample]:
     except FileNotFoundError:
         wildcard = glob.has_magic(path)
         yield about_file(path, Fault("J001", {"problem": "no_match" if wildcard else "not_found"}), line)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the path.
-        reason = getattr(error, "strerror", None) or "not a valid path"
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or ("not a valid path" if "\0" in path else str(error))
         yield about_file(path, Fault("J001", {"problem": "unreadable", "reason": reason}), line)
 
 

@@ -45,7 +45,8 @@ _GLANCE = 2**16
 _DELIMITERS = {",": "csv", "\t": "tsv", ";": "csv ;"}
 _COLUMN = re.compile(r"\w[\w .\-/]{0,59}")
 _SPACE = re.compile(r"[ \t\r\n]*")
-_Decoder = json.JSONDecoder()
+#: Numbers are no matter here: Python refuses to make one of more than 4,300 digits.
+_Decoder = json.JSONDecoder(parse_int=str)
 
 
 def not_data(head: bytes) -> Fault | None:
@@ -84,7 +85,7 @@ def not_lines(head: bytes, *, complete: bool) -> Fault | None:
     first, _, rest = head.lstrip(BLANK).partition(b"\n")
     opening = first.strip(BLANK)
     try:
-        value = json.loads(opening)
+        value = _loads(opening)
     except (ValueError, RecursionError):
         if not rest.strip(BLANK):
             return None
@@ -138,7 +139,7 @@ def rows_under(head: bytes) -> str | None:
 def is_object(head: bytes) -> bool:
     """Whether a file, of which this is all, is one object: a row written over several lines."""
     try:
-        return isinstance(json.loads(head), dict)
+        return isinstance(_loads(head), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -162,9 +163,13 @@ def _after(text: str, position: int, mark: str = "") -> int:
     return space.end() if space else position
 
 
+def _loads(text: bytes) -> Any:
+    return _Decoder.decode(text.decode("utf-8", "surrogatepass"))
+
+
 def _is_json(text: bytes) -> bool:
     try:
-        json.loads(text)
+        _loads(text)
     except (ValueError, RecursionError):
         return False
     return True

@@ -59,6 +59,8 @@ def test_lines_are_numbered_and_byte_exact(tmp_path: Path) -> None:
         (b"\xef\xbb\xbf[\n" + ROW + b"\n]", [(1, "J007")]),
         (ROW + b"\n\n" + ROW + b"\n  \n", [(2, "J008"), (4, "J008")]),
         (ROW + b"\n\n", [(2, "J008")]),
+        (b'{"text": 1' + b"0" * 5000 + b"}\n" + ROW + b"\n", []),
+        (b'[{"text": 1' + b"0" * 5000 + b"}]\n", [(1, "J007")]),
     ],
 )
 def test_what_a_file_is(tmp_path: Path, content: bytes, expected: list[tuple[int, str]]) -> None:
