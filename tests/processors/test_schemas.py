@@ -70,7 +70,9 @@ def test_text_only_rows_of_every_family_count_as_their_messages(gemma3n) -> None
             assert row["tokens"] == len(ids_of(gemma3n, messages)), sample.family
             assert row["family"] == sample.family
             checked.add(sample.family)
-    assert checked == {"messages", "sharegpt", "swift-pairs", "alpaca", "prompt-completion", "kto", "rl-prompt", "palm"}
+    assert checked == {
+        "messages", "sharegpt", "swift-pairs", "alpaca", "input-output", "prompt-completion", "kto", "rl-prompt", "palm"
+    }  # fmt: skip
 
 
 def test_a_clip_in_a_column_counts_as_a_clip_in_its_message(gemma3n, tmp_path: Path) -> None:
