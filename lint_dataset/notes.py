@@ -41,6 +41,15 @@ def _lengths(judged: Judged) -> list[str]:
         said.append(f"{plan.preset.release} leaves out {share} and names none of them")
     if plan.trainer == "axolotl" and len(rows.media.row):
         said.append("axolotl neither cuts nor drops rows where a processor is configured: rows with media stay whole")
+    if plan.trainer == "mlx-lm" and plan.budget is not None:
+        # Batches are padded to 32 tokens above their longest row, or to the limit where that is less.
+        steps = judged.reach.step[judged.reach.step > 0]
+        lengths = len(np.unique(np.minimum(-(-steps // 32) * 32, plan.max_length or steps.max(initial=0))))
+        said.append(
+            f"the peak that MLX reports leaves out its cache of freed buffers, which grows with every length of step "
+            f"({judged.figure(lengths)} here, padded to 32 tokens): keep a quarter of the memory free, or call "
+            "mx.set_cache_limit"
+        )
     if plan.packing != "none":
         half = int(np.median(rows.tokens[rows.measured]))
         said.append(

@@ -290,3 +290,10 @@ def test_a_text_is_not_rendered_by_the_template() -> None:
     assert judge(judged(text, template=GEMMA, response_marker="<|im_start|>assistant"), ["T012"]) == []
     (found,) = judge(judged(text, template=GEMMA, response_marker="Answer: "), ["T012"])
     assert "Leave the space out: 'Answer:'." in found.remedy
+
+
+def test_mlx_is_said_to_hold_more_than_it_reports() -> None:
+    rows = [row(tokens, [("assistant", 1, tokens - 2, tokens - 1)]) for tokens in (33, 60, 64, 65, 500)]
+    (said,) = (note for note in notes(judged(*rows, trainer="mlx-lm", budget=10**9, max_length=300)) if "MLX" in note)
+    assert "(3 here, padded to 32 tokens)" in said  # 64, 96 and the limit
+    assert not any("MLX" in note for note in notes(judged(*rows, trainer="mlx-lm", max_length=300)))
