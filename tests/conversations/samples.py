@@ -216,6 +216,8 @@ SAMPLES = [
         [("user", "[audio {'path': 'a.wav', 'duration': 3.2}]"), ANSWER],
     ),
     Sample("asr-pair", {"audio": "a.wav", "text": "A heron."}, [("user", "[audio a.wav]"), ANSWER]),
+    Sample("asr-pair", {"file_name": "a.wav", "transcription": "A heron."}, [("user", "[audio a.wav]"), ANSWER]),
+    Sample("asr-pair", {"file_name": "a.png", "text": "A heron."}, [("user", "[image a.png]"), ANSWER]),
     Sample(
         "funasr",
         {"key": "k1", "source": "a.wav", "source_len": 90, "target": "A heron.", "target_len": 3},

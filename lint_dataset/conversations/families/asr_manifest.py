@@ -1,18 +1,20 @@
 """Manifests for speech recognition: ``{"audio_filepath": "1.wav", "duration": 3.2, "text": …}`` (NeMo's), and the same
-with the clip in ``audio`` (the scripts of Whisper and Qwen3-ASR).
+with the clip in ``audio`` (the scripts of Whisper and Qwen3-ASR) or ``file_name`` (folders for ``datasets``).
 """
 
 from __future__ import annotations
 
+import mimetypes
 from typing import Any
 
 from lint_dataset.conversations.building import build
 from lint_dataset.conversations.faults import type_name
 from lint_dataset.conversations.registry import Converted, family
-from lint_dataset.conversations.shape import Conversation, Part
+from lint_dataset.conversations.shape import Conversation, Part, PartKind
 from lint_dataset.faults import Fault
 
 _PATHS = ("audio_filepath", "audio_path", "audio_file", "wav", "wav_path", "speech")
+_PAIRED = ("audio", "file_name")
 _TRANSCRIPTS = ("text", "transcript", "transcription", "sentence")
 
 
@@ -22,10 +24,10 @@ def from_manifest(row: dict[str, Any]) -> Converted:
     return transcribed("asr-manifest", row, _PATHS, _TRANSCRIPTS)
 
 
-@family("asr-pair", keys=(("audio",), _TRANSCRIPTS), order=32, read_by=("scripts for Whisper and Qwen3-ASR",))
+@family("asr-pair", keys=(_PAIRED, _TRANSCRIPTS), order=32, read_by=("scripts for Whisper and Qwen3-ASR",))
 def from_pair(row: dict[str, Any]) -> Converted:
     """The clip is what the user says, the transcript the answer, with whatever names its language in front of it."""
-    return transcribed("asr-pair", row, ("audio",), _TRANSCRIPTS)
+    return transcribed("asr-pair", row, _PAIRED, _TRANSCRIPTS)
 
 
 def transcribed(family: str, row: dict[str, Any], clips: tuple[str, ...], transcripts: tuple[str, ...]) -> Converted:
@@ -55,5 +57,8 @@ def transcribed(family: str, row: dict[str, Any], clips: tuple[str, ...], transc
     }
     if isinstance(source, str) and seconds:
         source = {"path": source, **seconds}
-    said = build("user", [Part("audio", "", source, "audio")])
+    # A folder of pictures has the same columns.
+    named = mimetypes.guess_type(source)[0] if isinstance(source, str) else None
+    kind: PartKind = "image" if (named or "").startswith("image/") else "audio"
+    said = build("user", [Part(kind, "", source, kind)])
     return Conversation(family, (said, build("assistant", transcript))), faults
