@@ -25,11 +25,11 @@ from lint_dataset.memory.program import VARIABLES, StepProgram
 #: More than any device has or any budget may be (``plan.MOST``), and half of what an int64 holds: sums still fit.
 MOST_BYTES = 2**61
 #: Rows evaluated together: few enough that their sizes stay in the processor's cache.
-_ROWS = 8192
+_ROWS = 16384
 #: A range of tokens ends where it has grown by this factor.
 _GROWTH = 1.25
 #: So many possible rows are told apart by marking those that occur.
-_MARKS = 2**24
+_MARKS = 2**22
 
 _TOKENS = VARIABLES.index("tokens")
 #: There is no step without an example or a token.
@@ -172,11 +172,12 @@ class Curve:
         program, moments = self.programs[i], self._of(i)
         # Data sets repeat lengths: each distinct row is evaluated once, shortest first.
         distinct, back = _distinct(rows, self._matters(program))
-        tokens = distinct[:, _TOKENS]
+        # In one piece and compared with an integer, or each search would make a copy of it.
+        tokens = distinct[:, _TOKENS].copy()
         live = np.empty(len(distinct), np.int64)
         start = 0
         while start < len(distinct):
-            end = min(start + _ROWS, int(np.searchsorted(tokens, tokens[start] * _GROWTH, side="right")))
+            end = min(start + _ROWS, int(np.searchsorted(tokens, int(tokens[start] * _GROWTH), side="right")))
             chunk = distinct[start:end]
             low, high = _bounds(program, chunk)
             kept = moments.counts[_candidates(moments.counts, low, high)]

@@ -46,8 +46,6 @@ def beyond(memory: StepMemory, budget: int, rng: np.random.Generator) -> list[fl
 
 def main() -> None:
     for expandable, checkpointing, method in product((False, True), (True, False), METHODS):
-        rng = np.random.default_rng(0)
-        found: list[float] = []
         for model, loss in PLANS:
             plan = Plan(
                 model=model,
@@ -60,15 +58,17 @@ def main() -> None:
             )
             memory = StepMemory.of(plan, trace=False)
             for tokens in LENGTHS:
-                # What a step of about that length needs; odd, so that no segment fits by chance.
+                # What a step of about that length needs.
                 budget = int(1.07 * memory.allocated(memory.rows(tokens, tokens))[0])
-                found += beyond(memory, budget, rng)
-        kept = "checkpointing" if checkpointing else "none"
-        print(
-            f"{method:5} {kept:13} {'expandable' if expandable else 'default':10} {len(found):3} sequences: at most "
-            f"{100 * max(found):4.1f} % more, on average {100 * np.mean(found):4.1f} %",
-            flush=True,
-        )
+                found = beyond(memory, budget, np.random.default_rng(0))
+                print(
+                    f"{method:5} {'checkpointing' if checkpointing else 'none':13} "
+                    f"{'expandable' if expandable else 'default':10} {model:13} {loss:7} "
+                    f"{budget / 1e9:5.1f} GB, {memory._longest(budget, True, 0):4} tokens: "
+                    + ", ".join(f"{100 * one:4.1f}" for one in found)
+                    + " % more",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":
