@@ -59,6 +59,11 @@ def look(
         clips, seconds = heaviest_clips(rows)
         trained = in_loss(kept, plan)
         verdicts = memory.verdicts(kept.step, trained, clips, seconds, plan.budget)
+        if plan.budget is not None and (verdicts.longest_that_fits or 0) < int(rows.tokens.max(initial=0)):
+            from lint_dataset.memory import longest_with
+
+            beside = verdicts.clips_beside, verdicts.seconds_beside
+            verdicts = replace(verdicts, longest_with=longest_with(memory, plan.budget, *beside))
         if plan.budget is not None and plan.batch_size > 1 and (verdicts.high > plan.budget).any():
             from lint_dataset.memory import batch_that_fits
 

@@ -31,7 +31,8 @@ class Fits:
     ``tokens`` is None where not even the shortest step fits; otherwise it fits beside ``clips`` audio clips of up to
     ``seconds``, the most that one of the examples has. ``cut`` counts the examples that a ``max_length`` of
     ``tokens`` would cut inside an answer, ``unseen`` those that would lose a whole answer, ``dropped`` those that the
-    trainer would leave out.
+    trainer would leave out. ``lighter`` are the tokens that fit with other options, where rows are longer than
+    ``tokens``.
     """
 
     tokens: int | None
@@ -40,6 +41,7 @@ class Fits:
     clips: int = 0
     seconds: float = 0.0
     dropped: int = 0
+    lighter: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

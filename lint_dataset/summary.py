@@ -91,11 +91,11 @@ def _longest_row(judged: Judged, memory: StepMemory | None) -> LongestRow | None
 
 
 def _fits(judged: Judged) -> Fits | None:
-    if judged.memory is None or judged.plan.budget is None:
+    if judged.memory is None or judged.plan.budget is None or not judged.rows.measured.any():
         return None
     tokens = judged.memory.longest_that_fits
     if tokens is None:
-        return Fits(None, 0, 0)
+        return Fits(None, 0, 0, lighter=judged.memory.longest_with)
     cuts = what_if(judged, tokens)
     beside = judged.memory.clips_beside, judged.memory.seconds_beside
-    return Fits(tokens, cuts.cut, cuts.unseen, *beside, cuts.dropped)
+    return Fits(tokens, cuts.cut, cuts.unseen, *beside, cuts.dropped, judged.memory.longest_with)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -54,7 +54,7 @@ class Verdicts:
     ``longest_that_fits`` are the tokens of the longest step, all of them supervised, that fits for certain beside the
     heaviest audio that one of the rows has: ``clips_beside`` clips of up to ``seconds_beside``. None without a budget
     or when none fits. ``batch_that_fits`` is the largest smaller batch of the heaviest row that fits for certain, where
-    the plan's does not.
+    the plan's does not; ``longest_with`` are longer steps that fit, by the options that let them (see ``lighter.py``).
     """
 
     peak: Ints
@@ -66,6 +66,7 @@ class Verdicts:
     clips_beside: int = 0
     seconds_beside: float = 0.0
     batch_that_fits: int | None = None
+    longest_with: Mapping[str, int] = field(default_factory=dict)
 
 
 class StepMemory:

@@ -147,12 +147,14 @@ def _parts(parts: Mapping[str, int]) -> str:
 
 
 def _fits(fits: Fits, about: str) -> str:
+    lighter = "".join(f"; with {options} {tokens:,} tokens fit" for options, tokens in fits.lighter.items())
     if fits.tokens is None:
-        return "no length fits this budget for certain: choose another method, a smaller model or a larger budget"
+        other = lighter or ": choose another method, a smaller model or a larger budget"
+        return f"no length fits this budget for certain{other}"
     length = f"up to {fits.seconds:.1f} s" if fits.seconds else "unknown length, taken as 30 s"
     audio = f" beside {_count(fits.clips, 'clip')} of {length}" if fits.clips else ""
     would = _would(fits, about)
-    return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}"
+    return f"max_length {fits.tokens:,} is the longest that fits{audio}; it would {would}{lighter}"
 
 
 def _by_default(cuts: Cuts, plan: Plan, about: str) -> str:

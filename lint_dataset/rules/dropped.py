@@ -19,6 +19,12 @@ def _remedy(judged: Judged, needs: int) -> str:
         fits = judged.memory.longest_that_fits
         if fits is None or fits < needs:
             longest = "no length fits" if fits is None else f"no step of more than {fits:,} tokens fits"
+            for options, most in judged.memory.longest_with.items():
+                if most >= needs:
+                    return (
+                        f"Train with {options}, under which {most:,} tokens fit, and a max_length of "
+                        f"{judged.figure(needs)}: now {longest}. Or split or shorten the example."
+                    )
             return (
                 f"Split or shorten the example: a max_length of {judged.figure(needs)} is out of reach, as {longest}."
             )

@@ -47,9 +47,7 @@ def _lighter(judged: Judged, memory: Verdicts) -> str:
         said = f" Or take a batch of {batch}, the largest in which the heaviest row fits."
     elif plan.batch_size > 1:
         said = " A smaller batch alone is not enough: the heaviest row does not even fit by itself."
-    lighter = [] if plan.gradient_checkpointing else ["gradient checkpointing"]
-    lighter += ["a chunked loss in place of full logits (--loss chunked)"] if plan.loss == "logits" else []
-    return said + (f" What takes less: {', '.join(lighter)}." if lighter else "")
+    return said + "".join(f" With {options} {most:,} tokens fit." for options, most in memory.longest_with.items())
 
 
 def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: str) -> Finding:
@@ -81,8 +79,8 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
     what="The training step that holds this example needs more memory than the budget, beyond the error of the "
     "prediction.",
     why="The run dies at the step that happens to draw this example, often hours in.",
-    remedy="Shorten or split the example, set a max_length, or change the plan: gradient checkpointing, a chunked "
-    "loss, a smaller batch, LoRA or QLoRA.",
+    remedy="Shorten or split the example, set a max_length, or change the plan: gradient checkpointing, a smaller "
+    "batch, LoRA or QLoRA, or a chunked loss if a program for it is at hand (--list-models).",
     example=_EXAMPLE,
 )
 def out_of_memory(judged: Judged) -> Iterator[Finding]:

@@ -54,6 +54,12 @@ def _remedy(judged: Judged, needs: int) -> str:
         fits = judged.memory.longest_that_fits
         if fits is None or fits < needs:
             longest = "no length fits the budget" if fits is None else f"the longest step that fits has {fits:,} tokens"
+            for options, most in judged.memory.longest_with.items():
+                if most >= needs:
+                    return (
+                        f"Train with {options}, under which {most:,} tokens fit, and a max_length of "
+                        f"{judged.figure(needs)}{side}: now {longest}. Or shorten or split the example."
+                    )
             return (
                 f"No max_length helps: it would have to be {judged.figure(needs)}, and {longest}. Shorten or split the "
                 f"example{side and ', cut at the right'}, or drop it knowingly."

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lint_dataset.memory import NoStepProgram, StepMemory, batch_that_fits, peak_bytes, store
+from lint_dataset.memory import NoStepProgram, StepMemory, batch_that_fits, longest_with, peak_bytes, store
 from lint_dataset.memory.allocator import MIB, CachingAllocator
 from lint_dataset.memory.curve import sizes
 from lint_dataset.memory.parts import PARTS
@@ -288,3 +288,17 @@ def test_no_step_is_so_large_that_its_peak_wraps_around_to_a_small_one() -> None
     peaks = memory.verdicts(tokens, tokens, budget=2**60).peak
     assert (np.diff(peaks[:3]) > 0).all()
     assert (peaks[3:] > 2**60).all()
+
+
+def test_lighter_settings_are_named_only_where_their_program_is_at_hand() -> None:
+    given = Plan(model="gemma-3n-E2B", budget=36 * 10**9, trainer="hf", gradient_checkpointing=False)
+    heavy = StepMemory.of(given, trace=False)
+    found = longest_with(heavy, 36 * 10**9)
+    assert found
+    for options, tokens in found.items():
+        change = {
+            "gradient_checkpointing": "--gradient" in options,
+            "loss": "chunked" if "--loss" in options else "logits",
+        }
+        light = StepMemory.of(given.but(**change), trace=False)
+        assert light.longest_that_fits(36 * 10**9) == tokens > (heavy.longest_that_fits(36 * 10**9) or 0)

@@ -241,11 +241,16 @@ def test_a_packed_data_set_is_out_of_memory_once() -> None:
 def test_what_else_would_make_it_fit() -> None:
     looked = judged(LONG, budget=10**9, batch_size=8, trainer="hf")
     assert looked.memory is None
-    (alone,) = judge(remembered(looked, 3 * 10**9, 40), ["O001"])
-    assert alone.remedy.endswith(
-        "does not even fit by itself. What takes less: gradient checkpointing, a chunked loss in place of full logits "
-        "(--loss chunked)."
+    over = remembered(looked, 3 * 10**9, 40)
+    (alone,) = judge(over, ["O001"])
+    # Nothing else is at hand, so nothing else is named.
+    assert alone.remedy.endswith("does not even fit by itself.")
+    assert over.memory is not None
+    over = dataclasses.replace(
+        over, memory=dataclasses.replace(over.memory, longest_with={"--gradient-checkpointing": 9000})
     )
+    (alone,) = judge(over, ["O001"])
+    assert alone.remedy.endswith("does not even fit by itself. With --gradient-checkpointing 9,000 tokens fit.")
     kept = remembered(judged(LONG, budget=10**9, batch_size=8, trainer="trl"), 3 * 10**9, 40)
     assert kept.memory is not None
     kept = dataclasses.replace(kept, memory=dataclasses.replace(kept.memory, batch_that_fits=3))
@@ -262,6 +267,17 @@ def test_no_max_length_is_advised_that_would_not_fit(fits: int | None, said: str
     (finding,) = judge(looked, ["T001"])
     assert said in finding.remedy
     assert finding.data["needs"] == 299
+
+
+def test_a_setting_that_keeps_an_example_whole_is_named_before_it_is_dropped() -> None:
+    looked = remembered(judged(LONG, max_length=150, budget=10**9), 10, 250)
+    assert looked.memory is not None
+    options = {"--loss chunked": 280, "--gradient-checkpointing": 300}
+    looked = dataclasses.replace(looked, memory=dataclasses.replace(looked.memory, longest_with=options))
+    (finding,) = judge(looked, ["T001"])
+    assert finding.remedy.startswith(
+        "Train with --gradient-checkpointing, under which 300 tokens fit, and a max_length of 299: now"
+    )
 
 
 GEMMA = "{{ bos_token }}{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>{% endfor %}"

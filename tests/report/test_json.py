@@ -64,7 +64,7 @@ def test_the_object_has_the_keys_that_tools_rely_on() -> None:
         "peak_bytes": 47_100_000_000,
         "parts": {"weights": 10_900_000_000, "gradients": 0, "logits": 9_200_000_000},
     }
-    fits = {"tokens": 1020, "cut": 37, "unseen": 4, "clips": 0, "seconds": 0.0, "dropped": 0}
+    fits = {"tokens": 1020, "cut": 37, "unseen": 4, "clips": 0, "seconds": 0.0, "dropped": 0, "lighter": {}}
     assert summary["longest_that_fits"] == fits
 
 
