@@ -77,6 +77,9 @@ def run(paths: Sequence[str], plan: Plan, options: dict[str, Any], notes: Sequen
         told = f"lines that pass: {split.kept:,}, rejected: {split.rejected:,}"
         if split.uncounted:
             told += f"; not measured, and passed for want of an error: {split.uncounted:,}"
+        moved = _moved_from_media(result, files, options["write_kept"])
+        if moved:
+            told += f"; clips and images are looked for beside the file of their row: write {moved} there too"
         click.echo(f"lint-dataset: {told}", err=True)
     return exit_status(result, options["fail_on"] or "error")
 
@@ -121,6 +124,17 @@ def exit_status(result: Result, fail_on: str) -> int:
         *(severity for _, severity in result.unlisted),
     )
     return int(any(severity in failing for severity in found))
+
+
+def _moved_from_media(result: Result, files: Sequence[str], kept: str | None) -> str | None:
+    """``kept``, where rows with media are copied to another folder than they came from."""
+    import pyarrow.compute as pc
+
+    folders = {os.path.realpath(os.path.dirname(file)) for file in files}
+    if kept is None or folders == {os.path.realpath(os.path.dirname(kept))}:
+        return None
+    media = pc.sum(pc.list_value_length(result.rows.column("media"))).as_py()
+    return kept if media else None
 
 
 def _check_outputs(options: dict[str, Any], files: Sequence[str]) -> None:

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import soundfile
 
 from lint_dataset import Plan, lint
+from lint_dataset.cli import main
 from tests import coaching
 from tests.processors.exact import chat, ids_of
 from tests.processors.test_counts import TEXTS
@@ -123,3 +126,18 @@ def test_the_dataset_is_never_written_to(gemma3n_folder: Path, tmp_path: Path) -
     assert before == {
         path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.rglob("*") if path.is_file()
     }
+
+
+def test_lines_copied_away_from_their_clips_are_said(
+    gemma3n_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    soundfile.write(tmp_path / "a.wav", np.zeros(16000), 16000)
+    asked = {"role": "user", "content": [{"type": "audio", "audio": "a.wav"}]}
+    row = {"messages": [asked, {"role": "assistant", "content": "A heron."}]}
+    (tmp_path / "train.jsonl").write_text(json.dumps(row) + "\n")
+    (tmp_path / "other").mkdir()
+    for kept, said in (("kept.jsonl", False), ("other/kept.jsonl", True)):
+        arguments = [str(tmp_path / "train.jsonl"), "--tokenizer", str(gemma3n_folder)]
+        with pytest.raises(SystemExit):
+            main([*arguments, "--cache-dir", str(tmp_path / "cache"), "--write-kept", str(tmp_path / kept)])
+        assert ("looked for beside the file of their row" in capsys.readouterr().err) is said
