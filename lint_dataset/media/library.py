@@ -96,7 +96,7 @@ class Library:
         if not path:
             return self._of_address(rest)
         try:
-            with open(path, "rb") as file:
+            with open(path, "rb", buffering=0) as file:
                 return self._read(file, os.fstat(file.fileno()).st_size, path)
         except OSError as error:
             return Sound(problem="unreadable", reason=reason_of(error, path))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from lint_dataset.media.containers import foreign, measure
 from lint_dataset.media.promises import missing
@@ -40,7 +40,10 @@ class Sound(NamedTuple):
 
 
 def read(file: BinaryIO, size: int, name: str = "the file") -> Sound:
-    """Read the header of an open, seekable file of ``size`` bytes. Never raises. ``name`` is kept out of the reason."""
+    """Read the header of an open, seekable file of ``size`` bytes. Never raises. ``name`` is kept out of the reason.
+
+    A file of the system has to be open without a buffer.
+    """
     import soundfile
 
     try:
@@ -52,9 +55,8 @@ def read(file: BinaryIO, size: int, name: str = "the file") -> Sound:
         if container is not None:
             frames, rate, channels = measure(file) or (0, 0, 0)
             return Sound(frames, rate, channels, "foreign", container)
-        with quiet(head, size):
-            info = soundfile.info(file)
-        sound = Sound(info.frames, info.samplerate, info.channels)
+        with quiet(head, size), soundfile.SoundFile(_handle(file), closefd=False) as opened:
+            sound = Sound(opened.frames, opened.samplerate, opened.channels)
         if sound.seconds > LONGEST_SECONDS:
             return Sound(problem="unreadable", reason=f"its header claims {sound.seconds / 3600:,.0f} hours")
         lost = missing(file, size, head, sound.frames, sound.rate)
@@ -66,6 +68,17 @@ def read(file: BinaryIO, size: int, name: str = "the file") -> Sound:
         return sound._replace(frames=promised, held=round(lost.held / sound.rate, 3))
     except Exception as error:  # libsndfile and the file system name their reasons, and there are many
         return Sound(problem="unreadable", reason=reason_of(error, name))
+
+
+def _handle(file: BinaryIO) -> Any:
+    """What libsndfile reads by itself, a number of the system; the file where there is none.
+
+    The system's place in the file is then its own: that holds for a file that Python does not buffer.
+    """
+    try:
+        return file.fileno()
+    except OSError:
+        return file
 
 
 def read_bytes(content: bytes) -> Sound:

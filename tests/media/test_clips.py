@@ -20,6 +20,7 @@ from lint_dataset.cache import Cache
 from lint_dataset.media import Library, find
 from lint_dataset.media import library as module
 from lint_dataset.media.picture import look
+from lint_dataset.media.promises import divides
 from lint_dataset.media.sound import Sound, read_bytes
 from lint_dataset.processors.audio import grouped, listen
 from lint_dataset.processors.slots import Ear
@@ -60,6 +61,22 @@ def test_a_clip_that_was_cut_off_says_how_much_is_left(ending: str, share: float
     sound = read_bytes(whole[: int(len(whole) * share)])
     assert sound.seconds == 8
     assert sound.held == pytest.approx(8 * share, abs=0.6)
+
+
+def test_the_checksum_of_a_flac_frame_by_its_definition() -> None:
+    """RFC 9639, section 9.3: a CRC-16 with the polynomial x^16 + x^15 + x^2 + 1, begun at 0, high bits first."""
+    draw = random.Random(5)
+    for length in (0, 1, 2, 3, 15, 16, 17, 100, 1500):
+        data, crc = draw.randbytes(length), 0
+        for byte in data:
+            crc ^= byte << 8
+            for _ in range(8):
+                crc = crc << 1 ^ (0x18005 if crc & 0x8000 else 0)
+        frame = data + crc.to_bytes(2, "big")
+        assert divides(frame)
+        for bit in draw.sample(range(8 * len(frame)), 10):
+            wrong = int.from_bytes(frame, "big") ^ 1 << bit
+            assert not divides(wrong.to_bytes(len(frame), "big"))
 
 
 @pytest.mark.parametrize("share", [0.3, 0.9, 0.999])
