@@ -56,7 +56,7 @@ def reach(rows: Rows, plan: Plan) -> Reach:
     dropped = rows.measured & ~text & np.array([not each for each in turns], np.bool_)
     if plan.loss_on != "all":
         dropped |= rows.measured & text
-    kept = _kept(rows, plan, turns, text)
+    kept = _kept(rows, plan, turns, text, dropped)
     trained = supervised_tokens(rows, plan, kept) if plan.loss_on == "all" else _supervised(rows, plan, turns, kept)
     return reached(rows, plan, kept, trained, dropped=dropped)
 
@@ -77,9 +77,10 @@ def _turns(turns: list[dict[str, Any]], tokens: int, merge_tools: bool) -> list[
     return found
 
 
-def _kept(rows: Rows, plan: Plan, turns: list[list[Turn]], text: Bools) -> Spans:
+def _kept(rows: Rows, plan: Plan, turns: list[list[Turn]], text: Bools, dropped: Bools) -> Spans:
     everything = whole(rows)
-    long = too_long(rows, plan)
+    # A row that is dropped for what it is loses nothing to the cut, and no longer one would save it.
+    long = too_long(rows, plan) & ~dropped
     row, start, end = [], [], []
     for index in range(len(rows)):
         pieces = [(0, int(everything.end[index]))]

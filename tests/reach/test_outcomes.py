@@ -120,6 +120,8 @@ def test_rows_that_end_with_a_question_are_dropped_by_llama_factory() -> None:
     text = row(40, [], family="text", answers=[{"start": 0, "end": 40}])
     assert codes(SHORT, ends, text, max_length=150, trainer="llama-factory") == [(2, "T006"), (3, "T006")]
     assert codes(SHORT, text, max_length=150, trainer="llama-factory", loss_on="all") == []
+    # No cut takes anything from a row that is dropped for what it is, and no length would save it.
+    assert codes(SHORT, ends, text, max_length=19, trainer="llama-factory")[-2:] == [(2, "T006"), (3, "T006")]
 
 
 def test_a_run_that_trains_on_nothing_is_an_error_of_its_own() -> None:
