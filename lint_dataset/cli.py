@@ -50,6 +50,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--overlong", type=_choice("overlong"), help="What happens to longer rows. [the trainer's]")
 @click.option("--truncation-side", type=_choice("truncation_side"), help="The end that is cut off. [right]")
 @click.option("--packing", metavar="HOW", help="bfd, bfd_split, wrapped (trl), or the trainer's own word. [none]")
+@click.option("--pad-to-max-length/--no-pad-to-max-length", default=None, help="Pad every row to that length. [no]")
 @click.option(
     "--trainer",
     metavar="NAME",

@@ -59,6 +59,10 @@ def look(
         clips, seconds = heaviest_clips(rows)
         trained = in_loss(kept, plan)
         verdicts = memory.verdicts(kept.step, trained, clips, seconds, plan.budget)
+        if plan.pad_to_max_length and verdicts.longest_that_fits is not None:
+            # What a max_length may be at most, since it is rounded up to what steps are padded to.
+            fits = verdicts.longest_that_fits // plan.preset.pad_multiple * plan.preset.pad_multiple
+            verdicts = replace(verdicts, longest_that_fits=fits or None)
         if plan.budget is not None and (verdicts.longest_that_fits or 0) < int(rows.tokens.max(initial=0)):
             from lint_dataset.memory import longest_with
 

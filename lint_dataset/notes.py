@@ -56,6 +56,12 @@ def _lengths(judged: Judged) -> list[str]:
             f"packing: every step is {plan.batch_size} x {plan.max_length:,} tokens, whatever the rows (half of them "
             f"have up to {judged.figure(half)})"
         )
+    elif plan.pad_to_max_length and judged.reach.step.any() and not (plan.trainer == "axolotl" and len(rows.media.row)):
+        half = int(np.median(rows.tokens[rows.measured]))
+        said.append(
+            f"padding: every step is {plan.batch_size} x {int(judged.reach.step.max()):,} tokens, however short its "
+            f"rows (half of them have up to {judged.figure(half)})"
+        )
     if plan.packing in ("wrapped", "packing"):
         said.append(f"packing {plan.packing}: rows in one sequence see each other unless the attention masks them")
     return said

@@ -39,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "trainer": "trl",
     "batch_size": 1,
     "packing": "none",
+    "pad_to_max_length": False,
     "truncation_side": "right",
     "lora_rank": 16,
     "lora_targets": "all-linear",
@@ -61,7 +62,7 @@ MOST = {
 }
 
 #: Settings that are on or off.
-_SWITCHES = ("gradient_checkpointing", "dora", "expandable_segments")
+_SWITCHES = ("gradient_checkpointing", "dora", "expandable_segments", "pad_to_max_length")
 
 #: The default of a setting that is filled in when it is not given.
 _UNSET: Any = None
@@ -81,7 +82,8 @@ class Plan:
     whole beside the adapters, ``expandable_segments`` whether PyTorch's allocator is told to grow its segments.
     ``trainer`` may name a release (``trl==1.4``), which becomes ``trainer_release``.
     ``overlong`` is what it does with a row longer than ``max_length``, and ``packing`` how it puts several rows into
-    one sequence: a ``max_length`` that is not given is then the trainer's own.
+    one sequence: a ``max_length`` that is not given is then the trainer's own. ``pad_to_max_length`` pads every row
+    to that length.
     ``response_marker`` is the text by which the trainer finds where answers begin.
     ``calibrate`` is a peak that was measured, such as ``41.2GB@1536``. ``origins`` says for each setting where its
     value came from. Raises ``PlanError`` for a value that a setting cannot take.
@@ -102,6 +104,7 @@ class Plan:
     max_length: int | None = None
     overlong: str = _UNSET
     packing: str = _UNSET
+    pad_to_max_length: bool = _UNSET
     truncation_side: str = _UNSET
     lora_rank: int = _UNSET
     lora_targets: str = _UNSET
@@ -187,6 +190,8 @@ class Plan:
                 )
         if self.packing != "none" and self.max_length is None:
             raise PlanError("packing fills sequences of one length: give it with --max-length")
+        if self.pad_to_max_length and self.max_length is None:
+            raise PlanError("pad-to-max-length pads rows to one length: give it with --max-length")
 
     def _check(self) -> None:
         for name, choices in CHOICES.items():

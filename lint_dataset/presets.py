@@ -23,6 +23,8 @@ class Preset(NamedTuple):
     sides: tuple[str, ...] = ("right",)
     #: The ways it can put several rows into one sequence, by its own names.
     packing: tuple[str, ...] = ()
+    #: A length that it pads to is rounded up to a multiple of so many tokens.
+    pad_multiple: int = 1
     #: Whether it trains transformers' own models with PyTorch, whose memory can be traced.
     traceable: bool = True
 
@@ -58,6 +60,7 @@ PRESETS: dict[str, Preset] = {
         512,
         overlong=("drop", "cut", "raise"),
         packing=("sample_packing",),
+        pad_multiple=64,
     ),
     # Its argument classes: checkpointing unless disabled, no autocast, answers alone, cutoff_len 2048.
     "llama-factory": Preset(

@@ -60,7 +60,8 @@ def reached(
 ) -> Reach:
     """A reach where only what differs from the usual is said: nothing is dropped, the plan's mask holds.
 
-    A packed row is part of a sequence that is filled to ``max_length``; a row in pieces is never more than that.
+    A packed row is part of a sequence that is filled to ``max_length``; a row in pieces is never more than that. Where
+    rows are padded, they are so to ``max_length``, rounded up as the trainer does, or to several times as many.
     """
     no = np.zeros(len(rows), np.bool_)
     dropped, stops = (no if dropped is None else dropped), (no if stops is None else stops)
@@ -70,6 +71,9 @@ def reached(
         step = np.where(step > 0, plan.max_length, 0)
     elif plan.max_length is not None and plan.overlong == "split":
         step = np.minimum(step, plan.max_length)
+    if plan.pad_to_max_length and plan.max_length is not None:
+        padded = -(-plan.max_length // plan.preset.pad_multiple) * plan.preset.pad_multiple
+        step = -(-step // padded) * padded
     step = np.where(dropped | stops, 0, step)
     return Reach(
         kept,

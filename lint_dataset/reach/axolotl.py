@@ -15,10 +15,11 @@ SHORTEST = 2
 def reach(rows: Rows, plan: Plan) -> Reach:
     """Rows by their length; those without a label are dropped only where rows are packed.
 
-    A configuration with a processor is not prepared at all: with media among the rows every row stays whole.
+    A configuration with a processor is not prepared at all: with media among the rows every row stays whole,
+    and its collator pads to the longest.
     """
     if len(rows.media.row):
-        return reached(rows, plan, whole(rows))
+        return reached(rows, plan.but(pad_to_max_length=False), whole(rows))
     long = too_long(rows, plan)
     kept = cut(rows, plan) if plan.overlong == "cut" else whole(rows)
     trained = _trained(rows, plan, kept)

@@ -50,6 +50,7 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "max_length": lambda value: f"max_length {value:,}",
     "overlong": lambda value: _OVERLONG[value],
     "packing": lambda value: f"packing {value}",
+    "pad_to_max_length": lambda value: "padded to max_length",
     "truncation_side": lambda value: f"cut on the {value}",
     "calibrate": lambda value: f"calibrated by {value}",
 }
@@ -86,7 +87,7 @@ def _matters(plan: Plan, name: str) -> bool:
         return plan.method != "full"
     if name in ("dora", "modules_to_save"):
         return plan.method != "full" and bool(getattr(plan, name))
-    if name in ("packing", "gradient_accumulation", "optimizer", "expandable_segments"):
+    if name in ("packing", "gradient_accumulation", "optimizer", "expandable_segments", "pad_to_max_length"):
         return bool(getattr(plan, name) not in ("none", 1, "adamw", False))
     if name == "overlong":
         return plan.overlong != "cut" and plan.max_length is not None

@@ -22,6 +22,8 @@ def _step(judged: Judged, row: int) -> str:
     if judged.plan.packing != "none":
         # All packed steps are alike, whichever rows they hold.
         return f"every packed step of {judged.plan.batch_size} x {judged.plan.max_length:,} tokens needs"
+    if _padded_alike(judged):
+        return f"every step of {judged.plan.batch_size} x {int(judged.reach.step[row]):,} padded tokens needs"
     tokens = f"{judged.figure(int(judged.reach.step[row]))} tokens"
     media = judged.rows.media
     mine = (media.row == row) & media.audio
@@ -35,9 +37,14 @@ def _step(judged: Judged, row: int) -> str:
 
 
 def _rows(judged: Judged, hit: Bools) -> list[int]:
-    """The rows to report: every one that is hit, or, of a packed data set, the first for all."""
+    """The rows to report: every one that is hit, or, of a packed or padded data set, the first for all."""
     rows: list[int] = np.flatnonzero(hit).tolist()
-    return rows[:1] if judged.plan.packing != "none" else rows
+    return rows[:1] if judged.plan.packing != "none" or _padded_alike(judged) else rows
+
+
+def _padded_alike(judged: Judged) -> bool:
+    """Whether every step is padded to one length, and no clip or image makes one heavier than another."""
+    return judged.plan.pad_to_max_length and not len(judged.rows.media.row)
 
 
 def _lighter(judged: Judged, memory: Verdicts) -> str:
@@ -56,6 +63,8 @@ def _finding(judged: Judged, memory: Verdicts, budget: int, row: int, message: s
     advice = "No length fits this plan for certain: choose another method, a smaller model or a larger budget."
     if fits is not None and judged.plan.packing != "none":
         advice = f"Pack to a max_length of {fits:,} or less, the longest step that fits."
+    elif fits is not None and _padded_alike(judged):
+        advice = f"Pad to a max_length of {fits:,} or less, the longest step that fits, or do not pad."
     elif fits is not None:
         audio = " beside this dataset's heaviest audio" if judged.rows.media.audio.any() else ""
         advice = f"Shorten or split it, or cut at a max_length of {fits:,} or less: the longest step that fits{audio}."

@@ -315,3 +315,19 @@ def test_mlx_is_said_to_hold_more_than_it_reports() -> None:
     (said,) = (note for note in notes(judged(*rows, trainer="mlx-lm", budget=10**9, max_length=300)) if "MLX" in note)
     assert "(3 here, padded to 32 tokens)" in said  # 64, 96 and the limit
     assert not any("MLX" in note for note in notes(judged(*rows, trainer="mlx-lm", max_length=300)))
+
+
+def test_padded_rows_are_steps_of_max_length_whatever_they_hold() -> None:
+    padded = judged(SHORT, LONG, trainer="axolotl", max_length=320, pad_to_max_length=True)
+    assert padded.reach.step.tolist() == [320, 320]
+    assert padded.reach.tokens.tolist() == [50, 300]
+    # axolotl rounds the length up to a multiple of 64, and drops what is longer than sequence_len as ever.
+    odd = judged(SHORT, LONG, trainer="axolotl", max_length=200, pad_to_max_length=True, batch_size=4)
+    assert odd.reach.step.tolist() == [256, 0]
+    assert any(note.startswith("padding: every step is 4 x 256 tokens") for note in notes(odd))
+    assert judged(SHORT, LONG, trainer="hf", max_length=200, pad_to_max_length=True).reach.step.tolist() == [200, 200]
+
+
+def test_padding_needs_a_length() -> None:
+    with pytest.raises(PlanError, match="--max-length"):
+        Plan(trainer="hf", pad_to_max_length=True)

@@ -32,6 +32,7 @@ PLANS: dict[str, dict[str, Any]] = {
         "optimizer": "paged-adamw-8bit",
         "overlong": "drop",
         "packing": "sample_packing",
+        "pad_to_max_length": True,
     },
     "axolotl/full.yaml": {
         "model": "Qwen/Qwen2.5-7B-Instruct",
@@ -276,7 +277,6 @@ PLANS: dict[str, dict[str, Any]] = {
 #: What the plan cannot hold, what is not known, and what is not on this machine, of each file.
 LISTED: dict[str, dict[str, set[str]]] = {
     "axolotl/qlora.yml": {
-        "not modelled": {"pad_to_sequence_len"},
         "unknown": {"loss_wachdog_threshold"},
     },
     "axolotl/full.yaml": {"not modelled": {"deepspeed", "liger_rms_norm"}},

@@ -1,4 +1,4 @@
-"""axolotl's YAML. Keys and defaults are those of its configuration schema at release 0.18."""
+"""axolotl's YAML. Keys and defaults are those of its configuration schema at release 0.19."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ _NOT_MODELLED = dict.fromkeys(
     "memory",
 ) | {
     "batch_flattening": "memory: the rows of a batch are joined without padding",
-    "pad_to_sequence_len": "memory: every step is sequence_len long",
     "max_packed_sequence_len": "truncation and memory",
     "group_by_length": "which rows share a batch",
     "curriculum_sampling": "which rows share a batch",
@@ -121,7 +120,7 @@ _NOT_MODELLED = dict.fromkeys(
 
 @trainer_format(
     "axolotl",
-    release="axolotl 0.18",
+    release="axolotl 0.19",
     example="base_model, micro_batch_size, sequence_len",
     marks=_MARKS,
     programs=("axolotl", "axolotl.cli.train", "axolotl.cli.preprocess"),
@@ -227,14 +226,17 @@ def _loss(draft: Draft) -> None:
 def _length(draft: Draft) -> None:
     ways: dict[str, str | None] = {"drop": "drop", "truncate": "cut", "raise": "raise"}
     length, overlong = draft.whole("sequence_len"), draft.choice("excess_length_strategy", ways)
-    packing = draft.switch("sample_packing")
+    packing, padded = draft.switch("sample_packing"), draft.switch("pad_to_sequence_len")
     if draft.switch("skip_prepare_dataset"):
         draft.clear("max_length")
         draft.note("skip_prepare_dataset", "true: axolotl neither cuts nor drops rows then, so they are judged whole")
+        if padded:
+            draft.unmodelled("pad_to_sequence_len", "memory: rows are padded to multiples of sequence_len")
         return
     draft.set("max_length", length, 512)
     draft.set("overlong", overlong)
     draft.set("packing", "sample_packing" if packing else None)
+    draft.set("pad_to_max_length", padded)
 
 
 def _data(draft: Draft) -> None:
