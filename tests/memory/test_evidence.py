@@ -39,9 +39,20 @@ def test_what_nobody_measured_says_so_and_has_a_wider_band(changes: dict[str, ob
     assert band.below + band.above > measured.below + measured.above
 
 
-def test_without_checkpointing_mixed_lengths_need_more_room() -> None:
-    with_it = dataclasses.replace(RECIPE, gradient_checkpointing=True)
-    assert evidence.band(with_it, TWO).above < evidence.band(RECIPE, TWO).above
+def test_the_room_for_mixed_lengths_depends_on_what_the_large_pieces_are() -> None:
+    """What tests/benchmarks/mixed_lengths.py found: at most 13.9, 4.9, 4.1 and 0.8 %; 8 for Gemma 3n without."""
+    found = []
+    for checkpointing, loss, expandable in (
+        (True, "logits", False),
+        (False, "chunked", False),
+        (True, "chunked", False),
+        (True, "chunked", True),
+    ):
+        recipe = dataclasses.replace(RECIPE, gradient_checkpointing=checkpointing, loss=loss)
+        found.append(evidence.band(recipe, TWO.but(expandable_segments=expandable)).above)
+    assert found == sorted(found, reverse=True)
+    # None of these was measured, but for the first, which has the least beside that room.
+    assert [round(100 * above) for above in found] == [16, 13, 10, 6]
 
 
 def test_one_example_without_checkpointing_runs_unmasked_which_nobody_measured() -> None:
