@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 #: Raised whenever the same row would be measured differently: cached measurements of another version are not used.
-VERSION = 8
+VERSION = 9
 
 
 @cache

@@ -32,6 +32,10 @@ ROLE_MEANT = {
     "tool_call": "assistant",
 }
 
+#: ShareGPT's two names, which axolotl takes in chat messages too (``ChatTemplatePrompter``). Messages are counted under
+#: the roles that they stand for, whoever trains; for other trainers the name stays an error.
+READ_AS = {"human": "user", "gpt": "assistant"}
+
 
 def role_meant(role: str) -> str | None:
     """The known role that this name means, or None."""
@@ -63,13 +67,17 @@ def message_of(item: Any, number: int) -> tuple[Message | None, list[Fault]]:
         return None, [Fault("M002", {"message": number, "keys": key_names(item), "got": _got(item, "role")})]
     faults: list[Fault] = []
     if role not in ROLES:
-        faults.append(Fault("M006", {"message": number, "role": name_of(role), "meant": role_meant(role)}))
+        data: dict[str, Any] = {"message": number, "role": name_of(role), "meant": role_meant(role)}
+        if role in READ_AS:
+            data["read_as"] = READ_AS[role]
+            item = {**item, "role": READ_AS[role]}
+        faults.append(Fault("M006", data))
     calls = item.get("tool_calls") or item.get("function_call")
     faults += _call_faults(item.get("tool_calls"), number)
     parts, found = content_of(item, "content", number, needed=not calls)
     if parts is None:
         return None, faults + found
-    return Message(role, parts, item, bool(calls), *switch_of(item)), faults + found
+    return Message(item["role"], parts, item, bool(calls), *switch_of(item)), faults + found
 
 
 def content_of(item: dict[str, Any], key: str, number: int, *, needed: bool) -> tuple[Any, list[Fault]]:

@@ -98,19 +98,26 @@ fault_rule(
     ),
 )
 
-fault_rule(
+
+@rule(
     "M006",
     "unknown-role",
     "error",
-    what="A message has a role that chat templates do not know.",
-    why="Most templates leave such a turn out without an error, so that the question or the answer is never seen.",
+    what="A message has a role that chat templates do not know. axolotl takes human and gpt for user and assistant.",
+    why="Most templates leave such a turn out without an error, so that the question or the answer is never seen. "
+    "Turns of human and gpt are counted here as if they were named user and assistant.",
     remedy="Use the roles system, user, assistant and tool.",
     example='{"messages": [{"role": "human", "content": "hi"}, {"role": "gpt", "content": "hello"}]}',
-    message=lambda data: f'{_place(data)} has the role "{data["role"]}", which chat templates do not know',
-    advice=lambda data: (
-        f'Rename it to "{data["meant"]}".' if data["meant"] else "Use the roles system, user, assistant and tool."
-    ),
 )
+def unknown_role(judged: Judged) -> Iterator[Finding]:
+    """Roles that neither templates nor the plan's trainer know."""
+    for row, data in judged.faults.get("M006", ()):
+        if judged.plan.trainer == "axolotl" and data.get("read_as"):
+            continue
+        message = f'{_place(data)} has the role "{data["role"]}", which chat templates do not know'
+        meant = data["meant"]
+        advice = f'Rename it to "{meant}".' if meant else "Use the roles system, user, assistant and tool."
+        yield Finding(row, message, advice, data)
 
 
 def _no_answer(data: Data) -> str:

@@ -217,3 +217,11 @@ def test_variables_that_are_null_break_trl_alone(tmp_path: Path) -> None:
     content = lines(chat(USER, ANSWER, chat_template_kwargs=None), chat(USER, ANSWER))
     assert [(f.line, f.code, f.severity) for f in find(tmp_path, content, "trl")] == [(1, "S012", "error")]
     assert find(tmp_path, content, "hf") == []
+
+
+def test_axolotl_takes_the_roles_of_sharegpt_in_chat_messages(tmp_path: Path) -> None:
+    content = lines(chat({"role": "human", "content": "hi"}, {"role": "gpt", "content": "hello"}))
+    assert find(tmp_path, content, "axolotl", ignore=LOADING) == []
+    assert [f.code for f in find(tmp_path, content, "hf", ignore=LOADING)] == ["M006"] * 2
+    content = lines(chat(USER, {"role": "model", "content": "hello"}))
+    assert "M006" in [f.code for f in find(tmp_path, content, "axolotl", ignore=LOADING)]
