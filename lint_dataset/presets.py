@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -112,7 +113,9 @@ def preset(trainer: str, release: str | None = None) -> Preset:
     Only TRL's releases since 1.0 are told apart: until 1.6 the loss held all logits.
     """
     if trainer not in PRESETS:
-        raise PlanError(f"trainer {trainer!r} is not known: choose one of {', '.join(PRESETS)}")
+        near = difflib.get_close_matches(str(trainer), PRESETS, 1, 0.7)
+        meant = f", did you mean {near[0]}" if near else ""
+        raise PlanError(f"trainer {trainer!r} is not known{meant}: choose one of {', '.join(PRESETS)}")
     if release is None:
         return PRESETS[trainer]
     if trainer != "trl":

@@ -10,7 +10,7 @@ import numpy as np
 
 from lint_dataset.diagnostics import Severity
 from lint_dataset.judge import heaviest_clips, in_loss
-from lint_dataset.reach import Losses, reach
+from lint_dataset.reach import Losses, reach, too_long
 from lint_dataset.result import Cuts, Fits, LongestRow, Summary
 from lint_dataset.rows import Ints
 from lint_dataset.rules import Judged
@@ -46,7 +46,9 @@ def what_if(judged: Judged, max_length: int) -> Cuts:
     then = reach(judged.rows, plan)
     losses = Losses.of(judged.rows, plan, then)
     row = judged.rows.answers.row
-    dropped = (then.dropped | then.stops) & ~(judged.reach.dropped | judged.reach.stops)
+    # Rows that are left out for their length, under the judged limit too; not those that are so for another reason.
+    otherwise = (judged.reach.dropped | judged.reach.stops) & ~too_long(judged.rows, judged.plan)
+    dropped = (then.dropped | then.stops) & too_long(judged.rows, plan) & ~otherwise
     unseen = np.setdiff1d(row[losses.gone], np.flatnonzero(dropped))
     cut = np.setdiff1d(row[losses.cut], np.append(unseen, np.flatnonzero(dropped)))
     return Cuts(max_length, len(cut), len(unseen), int(dropped.sum()))

@@ -83,6 +83,9 @@ def _matters(plan: Plan, name: str) -> bool:
     """Whether a setting has a bearing on what can be judged under this plan."""
     if plan.model is None and name not in _WITHOUT_MEMORY:
         return False
+    if not plan.preset.traceable and name not in {*_WITHOUT_MEMORY, "model"}:
+        # What such a trainer does with it is not looked at: only what somebody gave is repeated.
+        return plan.origins[name] not in ("assumed", "not given", plan.preset.release)
     if name in ("lora_rank", "lora_targets"):
         return plan.method != "full"
     if name in ("dora", "modules_to_save"):
@@ -173,5 +176,5 @@ def _would(cuts: Cuts | Fits, about: str) -> str:
     if cuts.unseen:
         losses.append(f"lose a whole answer of {_count(cuts.unseen, 'example', about)}")
     if cuts.dropped:
-        losses.append(f"leave out {_count(cuts.dropped, 'example', about)}")
+        losses.append(f"drop {_count(cuts.dropped, 'example', about)}")
     return ", ".join([*losses[:-2], " and ".join(losses[-2:])]) or "cut no answer"

@@ -16,8 +16,9 @@ from lint_dataset.memory import Verdicts
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan, PlanError
 from lint_dataset.reach.training_templates import KNOWN, is_known
+from lint_dataset.report.summary import plan_line
 from lint_dataset.rules import Judged, all_rules
-from lint_dataset.summary import by_default
+from lint_dataset.summary import by_default, what_if
 
 #: Question, answer, question, answer: (role, start, end, end of marker).
 TALK = [("user", 4, 96, 97), ("assistant", 100, 195, 198), ("user", 201, 205, 206), ("assistant", 210, 290, 299)]
@@ -331,3 +332,22 @@ def test_padded_rows_are_steps_of_max_length_whatever_they_hold() -> None:
 def test_padding_needs_a_length() -> None:
     with pytest.raises(PlanError, match="--max-length"):
         Plan(trainer="hf", pad_to_max_length=True)
+
+
+def test_rows_dropped_at_the_judged_limit_are_dropped_at_a_shorter_one() -> None:
+    rows = judged(SHORT, LONG, PROMPT, trainer="axolotl", max_length=350)
+    assert rows.reach.dropped.tolist() == [False, False, True]
+    assert what_if(rows, 250).dropped == 2
+    # What is dropped for another reason than its length is not counted: this one has no answer left without a limit.
+    assert what_if(judged(row(1, []), SHORT, trainer="axolotl"), 40).dropped == 1
+
+
+def test_the_plan_of_an_untraced_trainer_shows_what_it_reads() -> None:
+    line = plan_line(Plan(model="gemma-3n-E2B", trainer="mlx-lm", batch_size=4))
+    assert "batch 4" in line
+    assert not any(word in line for word in ("CUDA", "LoRA", "rank", "bf16", "budget"))
+
+
+def test_a_slip_in_the_trainers_name_is_told() -> None:
+    with pytest.raises(PlanError, match="did you mean llama-factory"):
+        Plan(trainer="llamafactory")

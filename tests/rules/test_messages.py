@@ -223,5 +223,5 @@ def test_axolotl_takes_the_roles_of_sharegpt_in_chat_messages(tmp_path: Path) ->
     content = lines(chat({"role": "human", "content": "hi"}, {"role": "gpt", "content": "hello"}))
     assert find(tmp_path, content, "axolotl", ignore=LOADING) == []
     assert [f.code for f in find(tmp_path, content, "hf", ignore=LOADING)] == ["M006"] * 2
-    content = lines(chat(USER, {"role": "model", "content": "hello"}))
+    content = lines(chat(USER, {"role": "bot", "content": "hello"}))
     assert "M006" in [f.code for f in find(tmp_path, content, "axolotl", ignore=LOADING)]
