@@ -33,8 +33,17 @@ def remarks(plan: Plan) -> list[str]:
     asks = [f"--dtype {plan.dtype}"] * (plan.dtype == "bf16")
     asks += [f"--mixed-precision {plan.mixed_precision}"] * (plan.mixed_precision == "bf16")
     if old and asks:
+        mixed = "no" if plan.method == "qlora" or plan.mixed_precision == "no" else "fp16"
+        fp16 = f"--dtype {'fp16' if plan.dtype == 'bf16' else plan.dtype} --mixed-precision {mixed}"
         said.append(
-            f"{plan.machine} has no bf16 and no flash attention: PyTorch emulates {' and '.join(asks)} and keeps whole "
-            "attention scores in memory, so long rows need more than is said here: in fp16 they do not"
+            f"{plan.machine} has no bf16: PyTorch emulates {' and '.join(asks)}, and its attention takes the math "
+            "kernel, which holds the scores of all tokens x tokens; reckoned are fused kernels, so that the figures "
+            f"are lower bounds, too low for long rows. Train in fp16 there, and say {fp16}"
+        )
+    elif old and plan.batch_size == 1 and plan.packing == "none":
+        said.append(
+            f"{plan.machine} has no flash attention: where a model's heads share keys (grouped heads), one example "
+            "alone takes the math kernel, which holds the scores of all tokens x tokens; for such models the figures "
+            "are lower bounds, too low for long rows"
         )
     return said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,6 +41,21 @@ class Recipe:
             dora=plan.dora and plan.method != "full",
             modules_to_save="" if plan.method == "full" else plan.modules_to_save or "",
         )
+
+    @property
+    def twin(self) -> Recipe | None:
+        """The recipe with fp16 in the place of bf16, or the other way round: its step makes the same storages.
+
+        None where nothing is of 16 bits, or both types occur; where QLoRA runs under autocast, whose adapters are bf16
+        as TRL makes them but never fp16; and on a Mac, of which no half was compared.
+        """
+        halves = {self.dtype, self.mixed_precision} & {"bf16", "fp16"}
+        if len(halves) != 1 or self.device != "cuda" or (self.method == "qlora" and self.mixed_precision != "no"):
+            return None
+        half = halves.pop()
+        other = "fp16" if half == "bf16" else "bf16"
+        dtype, mixed = (other if kind == half else kind for kind in (self.dtype, self.mixed_precision))
+        return replace(self, dtype=dtype, mixed_precision=mixed)
 
     @property
     def parts(self) -> tuple[str, ...]:

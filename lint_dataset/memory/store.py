@@ -66,17 +66,25 @@ def save(recipe: Recipe, programs: Sequence[StepProgram], folder: str | os.PathL
 
 
 def load(recipe: Recipe, cache_dir: str | os.PathLike[str] | None = None) -> tuple[StepProgram, ...] | None:
-    """The programs of a recipe: the shipped ones, else the user's own traces, else None.
+    """The programs of a recipe: the shipped ones, else the user's own traces, else its twin's, else None.
 
-    An archive that cannot be read counts as absent.
+    An archive that cannot be read counts as absent. Of twins only what is shipped counts, and no model that hears: on
+    CUDA a softmax from fp16 to fp32 is one kernel, from bf16 two, which shows in Gemma 3n's audio tower.
     """
-    for folder in (SHIPPED, cache_folder(cache_dir)):
-        try:
-            with zipfile.ZipFile(archive(recipe.model, folder)) as opened:
-                return _unpack(opened.read(recipe.key + ".xz"))
-        except _UNREADABLE:
-            continue
-    return None
+    programs = _read(recipe, SHIPPED) or _read(recipe, cache_folder(cache_dir))
+    if programs is None and recipe.twin is not None:
+        programs = _read(recipe.twin, SHIPPED)
+        if programs is not None and any(program.bounds.get("clips", (0, None))[1] != 0 for program in programs):
+            return None
+    return programs
+
+
+def _read(recipe: Recipe, folder: Path) -> tuple[StepProgram, ...] | None:
+    try:
+        with zipfile.ZipFile(archive(recipe.model, folder)) as opened:
+            return _unpack(opened.read(recipe.key + ".xz"))
+    except _UNREADABLE:
+        return None
 
 
 def keys(model: str, folder: str | os.PathLike[str] = SHIPPED) -> frozenset[str]:

@@ -126,7 +126,11 @@ def test_a_budget_above_the_machine_is_remarked_on() -> None:
 def test_bf16_on_a_card_without_it_is_remarked_on() -> None:
     [said] = remarks(Plan(device="t4"))
     assert "--dtype bf16 and --mixed-precision bf16" in said
-    assert remarks(Plan(device="t4", dtype="fp16", mixed_precision="fp16")) == []
+    assert "lower bounds" in said
+    assert said.endswith("say --dtype fp16 --mixed-precision fp16")
+    [said] = remarks(Plan(device="t4", dtype="fp16", mixed_precision="fp16"))
+    assert "one example alone" in said
+    assert remarks(Plan(device="t4", dtype="fp16", mixed_precision="fp16", batch_size=2)) == []
     assert remarks(Plan(device="l4")) == []
 
 

@@ -67,3 +67,18 @@ def test_a_model_with_an_output_layer_of_its_own_is_another() -> None:
     assert Recipe.of(Plan(model="DeepSeek-R1-Distill-Qwen-1.5B")).key in store.keys("Qwen2.5-1.5B")
     with pytest.raises(NoStepProgram):
         StepMemory.of(Plan(model="DeepSeek-R1-Distill-Qwen-1.5B"), trace=False)
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_a_plan_in_fp16_has_the_programs_of_bf16(method: str, untraceable: None, tmp_path: Path) -> None:
+    plan = Plan(model="Qwen2.5-0.5B", method=method, trainer="hf", budget=15 * 10**9)
+    halved = plan.but(dtype="fp16", mixed_precision="no" if plan.mixed_precision == "no" else "fp16")
+    steps = [StepMemory.of(one, tmp_path) for one in (plan, halved)]
+    assert steps[0].recipe != steps[1].recipe
+    assert steps[0].peak(1000, 1000).tolist() == steps[1].peak(1000, 1000).tolist()
+
+
+def test_a_model_that_hears_is_not_taken_for_its_twin(untraceable: None, tmp_path: Path) -> None:
+    heard = Plan(model="gemma-3n-E2B", trainer="hf")
+    assert StepMemory.of(heard, tmp_path).hears
+    said(heard.but(dtype="fp16"), tmp_path)

@@ -219,3 +219,40 @@ def test_modules_trained_whole_are_there_twice_and_have_gradients(llama: str) ->
     sizes, events = replayed(program, Point(1, 400, 8, 50))
     outlives = {e for e in events[:end] if e >= 0} - {-1 - e for e in events[:end] if e < 0}
     assert [sizes[birth] for birth in outlives].count(2 * embedding) == 2
+
+
+HALVES = {
+    "lora": {},
+    "lora-no-checkpoints": {"loss": "logits", "gradient_checkpointing": False},
+    "full-fp32": {"method": "full", "targets": "", "dtype": "fp32"},
+    "qlora": {"method": "qlora", "mixed_precision": "no", "loss": "logits"},
+}
+
+
+@pytest.mark.parametrize("case", HALVES)
+def test_a_step_in_fp16_makes_what_its_twin_in_bf16_makes(case: str, llama: str) -> None:
+    what = recipe(llama, **HALVES[case])
+    twin = what.twin
+    assert twin is not None
+    assert twin.twin == what
+    assert "fp16" in twin.key
+    assert "bf16" not in twin.key
+    for point in (Point(1, 300, 16, 200), Point(3, 333, 8, 400)):
+        one, other = Tracer(what).trace(point), Tracer(twin).trace(point)
+        assert (one.sizes, one.events, one.marks) == (other.sizes, other.events, other.marks)
+
+
+def test_what_hears_differs_from_its_twin(gemma3n: str) -> None:
+    what = recipe(gemma3n)
+    assert what.twin is not None
+    point = Point(1, 300, 16, 200, 2, 24 + 48 * 20)
+    assert Tracer(what).trace(point).sizes != Tracer(what.twin).trace(point).sizes
+
+
+def test_qlora_under_autocast_has_no_twin(llama: str) -> None:
+    # TRL makes the adapters bf16, but of fp16 it leaves them fp32.
+    what = recipe(llama, method="qlora")
+    assert what.twin is None
+    point = Point(1, 300, 16, 200)
+    halved = recipe(llama, method="qlora", dtype="fp16", mixed_precision="fp16")
+    assert Tracer(what).trace(point).sizes != Tracer(halved).trace(point).sizes
