@@ -157,11 +157,14 @@ def _check_outputs(options: dict[str, Any], files: Sequence[str]) -> None:
 
 def _report(result: Result, options: dict[str, Any], files: Sequence[str]) -> None:
     """Write the report where and as the options say, wrapped and coloured for a terminal."""
+    from lint_dataset.rules import all_rules
+
     terminal = options["output"] in (None, "-") and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and "NO_COLOR" not in os.environ
     name = options["output_format"] or "text"
-    place(lambda out: formats.write(name, result, __version__, out, color=color, width=width), options, files)
+    rules = all_rules()
+    place(lambda out: formats.write(name, result, rules, __version__, out, color=color, width=width), options, files)
 
 
 def place(write: Callable[[TextIO], None], options: dict[str, Any], files: Sequence[str]) -> None:

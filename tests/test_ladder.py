@@ -89,13 +89,13 @@ def test_a_config_whose_data_is_elsewhere_prints_the_ladder_and_is_not_clean(tmp
     (tmp_path / "axolotl.yml").write_text(
         f"base_model: {MODEL}\nadapter: lora\nlora_r: 16\nlora_target_linear: true\nbf16: true\nmicro_batch_size: 1\n"
         "sequence_len: 2048\ngradient_checkpointing: true\n"
-        "datasets:\n  - path: somebody/elsewhere\n    type: chat_template\n"
+        "datasets:\n  - path: data/not_here.jsonl\n    type: chat_template\n"
     )
     done = run(
         "--config", "axolotl.yml", "--trainer", "trl", "--loss", "logits", "--mixed-precision", "bf16", cwd=tmp_path
     )
     assert done.returncode == 2
-    assert "somebody/elsewhere" in done.stdout
+    assert "not_here.jsonl" in done.stdout
     assert "weights" in done.stdout
 
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from lint_dataset.report.explain import Documented
     from lint_dataset.result import Result
 
 NAMES = ("text", "json", "jsonl", "github", "sarif", "html")
 
 
-def write(name: str, result: Result, tool_version: str, out: TextIO, *, color: bool, width: int | None) -> None:
-    """Write a run in the format of this name. ``color`` and ``width`` (columns, None: no wrapping) are for text."""
-    from lint_dataset.report import github, html, json, jsonl, sarif, text
-    from lint_dataset.rules import all_rules
+def write(
+    name: str,
+    result: Result,
+    rules: Mapping[str, Documented],
+    tool_version: str,
+    out: TextIO,
+    *,
+    color: bool,
+    width: int | None,
+) -> None:
+    """Write a run in the format of this name, with what its ``rules`` say of themselves, by their codes.
 
-    rules = all_rules()
+    ``color`` and ``width`` (columns, None: no wrapping) are for text.
+    """
+    from lint_dataset.report import github, html, json, jsonl, sarif, text
+
     names = {code: (rule.name, rule.severity) for code, rule in rules.items()}
     match name:
         case "json":

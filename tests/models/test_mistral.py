@@ -11,6 +11,7 @@ import pytest
 
 from lint_dataset.api import lint
 from lint_dataset.conversations import convert, parse
+from lint_dataset.media import Library
 from lint_dataset.plan import Plan
 from lint_dataset.processors import ProcessorUnavailable, load, locate
 from lint_dataset.processors.counting import count
@@ -60,7 +61,7 @@ def test_tokens_and_answers_are_exact(row: list[tuple[str, str]], processor: Any
     expected = backend.apply_chat_template(messages(row), tokenize=True, return_dict=False)
     conversation, _ = convert(parse(json.dumps({"messages": messages(row)}).encode())[0])
     assert conversation is not None
-    rendered, faults = render(conversation, processor, "")
+    rendered, faults = render(conversation, processor, "", Library())
     assert rendered is not None, faults
     (encoding,) = processor.encode([rendered.text], rendered.add_special_tokens)
     assert encoding.ids == list(expected)
