@@ -19,7 +19,7 @@ from lint_dataset.estimates.possible import possible
 from lint_dataset.judge import LISTED, Findings, find, judge, look
 from lint_dataset.machines.remarks import remarks
 from lint_dataset.measure import measure
-from lint_dataset.memory import NoStepProgram, StepMemory
+from lint_dataset.memory import NoStepProgram, StepMemory, not_traced
 from lint_dataset.notes import notes
 from lint_dataset.plan import Plan
 from lint_dataset.processors import Location, ProcessorUnavailable, locate
@@ -100,7 +100,14 @@ def lint(
         unjudged.append("memory: --select asks for it: say with --budget what the training process may use")
     plan, said = _trainer_for(table, plan)
     said += [other] if (other := mismatch(plan.model, plan.tokenizer)) else []
-    memory = _memory(plan, problem is None or estimates is not None, cache_dir, unjudged)
+    counted = problem is None or estimates is not None
+    memory = _memory(plan, counted, cache_dir, unjudged) if plan.preset.traceable else None
+    if counted and not plan.preset.traceable and plan.budget is not None and (plan.model or plan.tokenizer):
+        # A budget that came with the device was not asked to be kept.
+        if plan.budget_of_machine:
+            said.append(f"memory: {not_traced(plan)}")
+        else:
+            unjudged.append(f"memory: {not_traced(plan)}: leave --budget out")
     template = template_of(location) if location is not None else None
     processor = class_of(Path(location.folder)) if location is not None else None
     judged = look(table, plan, memory, estimates is not None, template, processor)

@@ -140,6 +140,10 @@ def command(context: click.Context, /, paths: tuple[str, ...], **options: Any) -
         from lint_dataset.report.json import plan_object
 
         shown = show(plan) + (f"\n\n{theirs.show()}" if theirs is not None else "")
+        if plan.trainer == "trl" and (paths or (theirs is not None and theirs.datasets)):
+            shown += (
+                "\n\nWith audio clips among the rows, a run is judged as --trainer hf: TRL's SFTTrainer takes none."
+            )
         return questions.answer(context, options, f"{shown}\n", lambda: plan_object(plan))
     if options["prefetch"]:
         from lint_dataset.prefetch import prefetch

@@ -235,6 +235,11 @@ class Plan:
         """The preset of the plan's trainer."""
         return preset(self.trainer, self.trainer_release)
 
+    @property
+    def budget_of_machine(self) -> bool:
+        """Whether the budget follows from the machine, and nobody gave it."""
+        return self.machine is not None and self.origins["budget"] == self.origins["machine_memory"]
+
     def settings(self) -> dict[str, Any]:
         """Every setting by name, in a fixed order, without the origins."""
         return {name: getattr(self, name) for name in SETTINGS}
@@ -245,8 +250,7 @@ class Plan:
         given = {name: getattr(self, name) for name in SETTINGS if self.origins[name] not in assumed}
         if "device" in changes:
             # Another device is another machine, and a budget that came with the old one goes with it.
-            from_machine = self.origins["budget"] == self.origins["machine_memory"]
-            for name in ("machine", "machine_memory", *(("budget",) if from_machine else ())):
+            for name in ("machine", "machine_memory", *(("budget",) if self.budget_of_machine else ())):
                 given.pop(name, None)
         if "trainer" in changes:
             for name in _OF_THE_TRAINER:

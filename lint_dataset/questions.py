@@ -21,6 +21,11 @@ def answer(context: click.Context, options: dict[str, Any], text: str, value: Ca
     }
     if asked["output_format"] not in (None, "text", "json"):
         raise click.UsageError(f"--output-format {asked['output_format']} is for findings: ask for text or json here")
+    for name in ("measurements", "write_kept", "write_rejected", "write_baseline"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} writes what a run finds, and this question runs nothing"
+            )
     page = dumps(value(), indent=2) + "\n" if asked["output_format"] == "json" else text
 
     def write(out: TextIO) -> None:

@@ -45,6 +45,7 @@ def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedP
         (["train.jsonl", "--write-baseline", "-"], "--write-baseline"),
         (["train.jsonl", "--no-such-option"], "--no-such-option"),
         (["--explain", "X999"], "X999"),
+        (["train.jsonl", "--show-plan", "--write-kept", "kept.jsonl"], "--write-kept"),
         (["--list-rules", "--output-format", "jsonl"], "json here"),
         (["--model", "gemma-3n-E2B", "--budget", "36GB", "--output-format", "sarif"], "sarif"),
         ([], "train.jsonl"),
@@ -338,3 +339,20 @@ def test_the_report_can_go_to_the_standard_output_by_its_name(tmp_path: Path) ->
     done = run("train.jsonl", "--output", "/dev/stdout", "--output-format", "jsonl", cwd=tmp_path)
     assert done.returncode == 1
     assert json.loads(done.stdout)["code"] == "J010"
+
+
+def test_the_plan_says_whose_way_clips_are_judged_by(tmp_path: Path) -> None:
+    assert "judged as --trainer hf" in run("train.jsonl", "--show-plan", cwd=tmp_path).stdout
+    assert "judged as" not in run("train.jsonl", "--show-plan", "--trainer", "axolotl", cwd=tmp_path).stdout
+
+
+def test_a_budget_of_the_machine_is_not_asked_of_mlx(tmp_path: Path) -> None:
+    (tmp_path / "train.jsonl").write_text(GOOD)
+    mlx = ("train.jsonl", "--trainer", "mlx-lm", "--tokenizer", "gemma-3n-E2B", "--no-cache", "--offline")
+    given = run(*mlx, "--budget", "16GB", cwd=tmp_path)
+    assert given.returncode == 2
+    assert "not judged: memory: that of mlx-lm 0.32.2 is not known, whatever is given" in given.stdout
+    assert "--model" not in given.stdout.split("not judged")[1]
+    of_machine = run(*mlx, "--device", "m3-36gb", cwd=tmp_path)
+    assert of_machine.returncode == 0
+    assert "note: memory: that of mlx-lm 0.32.2 is not known" in of_machine.stdout

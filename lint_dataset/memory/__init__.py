@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from lint_dataset.memory.batches import batch_that_fits
 from lint_dataset.memory.lighter import longest_with
-from lint_dataset.memory.obtain import NoStepProgram
+from lint_dataset.memory.obtain import NoStepProgram, not_traced
 from lint_dataset.memory.step_memory import StepMemory, Verdicts
 from lint_dataset.plan import Plan
 
-__all__ = ["NoStepProgram", "StepMemory", "Verdicts", "batch_that_fits", "longest_with", "peak_bytes"]
+__all__ = ["NoStepProgram", "StepMemory", "Verdicts", "batch_that_fits", "longest_with", "not_traced", "peak_bytes"]
 
 
 @overload

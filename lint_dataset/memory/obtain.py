@@ -27,6 +27,14 @@ class NoStepProgram(Exception):
         self.reason, self.remedy = reason, remedy
 
 
+def not_traced(plan: Plan) -> str:
+    """Why the memory of a plan's trainer is not known, whatever else the plan says."""
+    return (
+        f"that of {plan.preset.release} is not known, whatever is given: it trains no model of transformers, so that "
+        "its steps cannot be traced"
+    )
+
+
 def obtain(
     plan: Plan, cache_dir: str | os.PathLike[str] | None = None, *, trace: bool = True
 ) -> tuple[Recipe, tuple[StepProgram, ...]]:
@@ -38,8 +46,7 @@ def obtain(
     """
     if not plan.preset.traceable:
         raise NoStepProgram(
-            f"{plan.preset.release} trains no model of transformers, so that its steps cannot be traced",
-            "leave --budget out, or see what transformers' own would take with --trainer hf",
+            not_traced(plan), "leave --budget out, or see what transformers' own would take with --trainer hf"
         )
     recipe = Recipe.of(plan)
     known = find(recipe.model)

@@ -35,9 +35,7 @@ def read(draft: Draft) -> None:
     draft.set("trainer", "mlx-lm")
     draft.clear("model")
     draft.set("tokenizer", draft.text("model"), "Qwen/Qwen3-0.6b")
-    draft.note(
-        "model", "memory is not modelled for MLX: tokens and truncation are judged, --model adds PyTorch's memory"
-    )
+    draft.note("model", "memory is not known for MLX, whatever is given: tokens and truncation are judged")
     draft.set("device", "mps")
     draft.set("batch_size", draft.whole("batch_size"), 4)
     kind = draft.choice("fine_tune_type", {"lora": "lora", "dora": "lora", "full": "full"})
