@@ -98,6 +98,9 @@ def context_length(model: str) -> int | None:
 
 def _configuration(model: str, described: Mapping[str, Any], hub_id: str) -> Any:
     """The configuration as transformers holds it: from what is described of it, a folder, or the Hub's files here."""
+    # That PyTorch is missing is no news to one who only asks for a configuration.
+    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     from transformers import AutoConfig
 
     if described:

@@ -113,3 +113,12 @@ def test_a_calibrated_ladder_shows_the_shift(tmp_path: Path) -> None:
     impossible = run("--model", MODEL, "--calibrate", "1GB@1024", cwd=tmp_path)
     assert impossible.returncode == 2
     assert len(impossible.stderr.splitlines()) == 1
+
+
+def test_an_end_that_rounds_to_the_budget_is_said_to_be_over_it() -> None:
+    from lint_dataset.ladder import Rung
+    from lint_dataset.report.ladder import _between
+
+    rung = Rung(1024, 38 * 10**9, 36 * 10**9 + 1, 41_600_000_000, {})
+    assert _between(rung, 36 * 10**9) == "just over 36.0 and 41.6"
+    assert _between(rung, None) == "36.0 and 41.6"

@@ -22,7 +22,10 @@ def write(ladder: Ladder, out: TextIO, unjudged: Sequence[str] = ()) -> None:
         out.write(f"not judged: {sentence}\n")
     out.write(f"\nplan       {plan_line(ladder.plan)}\n")
     examples = "1 example" if ladder.plan.batch_size == 1 else f"{ladder.plan.batch_size:,} examples"
-    out.write(f"step       {examples} of so many tokens, all trained on; in GB\n\n")
+    out.write(f"step       {examples} of so many tokens, all trained on; in GB\n")
+    if ladder.plan.loss != "logits":
+        out.write("           logits are those alive at the peak: none where it lies in the layers, not in the loss\n")
+    out.write("\n")
     for line in _table(ladder):
         out.write(line + "\n")
     if ladder.plan.budget is not None:
@@ -72,11 +75,21 @@ def _table(ladder: Ladder) -> list[str]:
     rows = [["tokens", *parts, "peak", "between"]]
     for rung in ladder.rungs:
         sizes = [f"{size / 1e9:.2f}" for size in (*rung.parts.values(), rung.peak)]
-        rows.append([f"{rung.tokens:,}", *sizes, f"{rung.low / 1e9:.1f} and {rung.high / 1e9:.1f}"])
+        rows.append([f"{rung.tokens:,}", *sizes, _between(rung, budget)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     verdicts = ["", *(rung.verdict(budget) if budget is not None else "" for rung in ladder.rungs)]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return [f"{line}  {verdict}".rstrip() for line, verdict in zip(lines, verdicts, strict=True)]
+
+
+def _between(rung: Rung, budget: int | None) -> str:
+    """The ends of the band; one that is over the budget and rounds to it is said to be over."""
+    ends = []
+    for size in (rung.low, rung.high):
+        text = f"{size / 1e9:.1f}"
+        over = budget is not None and size > budget and text == f"{budget / 1e9:.1f}"
+        ends.append(f"just over {text}" if over else text)
+    return " and ".join(ends)
 
 
 def _fits(ladder: Ladder) -> str:

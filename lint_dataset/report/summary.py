@@ -102,7 +102,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
     summary, plan = result.summary, result.plan
     about = "≈" if result.estimated is not None else ""
     read = f"{_count(summary.examples, 'example')} in {_count(summary.files, 'file')}"
-    if plan.model is not None or plan.tokenizer is not None:
+    if summary.examples and (plan.model is not None or plan.tokenizer is not None):
         read += f", {summary.measured:,} measured" if summary.measured != summary.examples else ", all measured"
     lines = [("data", read)]
     if summary.measured and summary.tokens:
@@ -110,7 +110,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
     if summary.by_default is not None:
         lines.append(("default", _by_default(summary.by_default, plan, about)))
     if summary.longest_row is not None:
-        lines.append(("heaviest", _peak(summary.longest_row, plan.budget, about)))
+        lines.append(("heaviest", _peak(summary.longest_row, plan.budget, about, plan.packing != "none")))
         lines.append(("", _parts(summary.longest_row.parts)))
     if summary.longest_that_fits is not None:
         lines.append(("fits", _fits(summary.longest_that_fits, about)))
@@ -138,8 +138,13 @@ def _percentiles(tokens: Mapping[str, int], about: str) -> str:
     return ", ".join(f"{names.get(name, name)} {about}{value:,}" for name, value in tokens.items())
 
 
-def _peak(row: LongestRow, budget: int | None, about: str) -> str:
-    text = f"{row.path}:{row.line} with {_count(row.tokens, 'token', about)} peaks at {about}{format_bytes(row.peak)}"
+def _peak(row: LongestRow, budget: int | None, about: str, packed: bool) -> str:
+    step = (
+        f"a pack of {row.tokens:,} tokens"
+        if packed
+        else f"{row.path}:{row.line} with {_count(row.tokens, 'token', about)}"
+    )
+    text = f"{step} peaks at {about}{format_bytes(row.peak)}"
     if budget is None:
         return text
     difference = row.peak - budget
@@ -147,7 +152,10 @@ def _peak(row: LongestRow, budget: int | None, about: str) -> str:
 
 
 def _parts(parts: Mapping[str, int]) -> str:
-    return "= " + " + ".join(f"{name} {format_bytes(size)}" for name, size in parts.items() if size)
+    """The parts from 0.05 GB on; smaller ones are one term."""
+    shown = {name: size for name, size in parts.items() if abs(size) >= 50_000_000}
+    rest = sum(parts.values()) - sum(shown.values())
+    return "= " + " + ".join(f"{name} {format_bytes(size)}" for name, size in {**shown, "other": rest}.items() if size)
 
 
 def _fits(fits: Fits, about: str) -> str:

@@ -122,8 +122,5 @@ def may_run_out(judged: Judged) -> Iterator[Finding]:
         return
     for row in _rows(judged, (memory.low <= budget) & (memory.high > budget)):
         low, high = (judged.figure(format_bytes(int(end[row]))) for end in (memory.low, memory.high))
-        message = (
-            f"{_step(judged, row)} between {low} and {high} ({memory.basis}): "
-            f"the budget of {format_bytes(budget)} lies inside"
-        )
+        message = f"{_step(judged, row)} between {low} and {high}: the budget of {format_bytes(budget)} lies inside"
         yield _finding(judged, memory, budget, row, message)

@@ -193,3 +193,11 @@ def test_a_name_cannot_drive_the_terminal_or_break_the_output() -> None:
 
 def test_letters_of_any_language_are_kept() -> None:
     assert "données/训练.jsonl:1: O001" in written(result(over(1, 5, "données/训练.jsonl")))
+
+
+def test_small_parts_are_one_term_and_the_sum_stays() -> None:
+    from lint_dataset.report.summary import _parts
+
+    parts = {"weights": 11 * 10**9, "gradients": 800_000, "logits": 0, "optimizer": 300 * 10**6}
+    assert _parts(parts) == "= weights 11.0 GB + optimizer 0.3 GB + other 0.8 MB"
+    assert _parts({"weights": 10**9, "logits": 0}) == "= weights 1.0 GB"
