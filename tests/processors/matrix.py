@@ -55,7 +55,7 @@ PROBES = (
     Probe("two users", [say("user", "0ask0"), say("user", "0too0"), say("assistant", "0say0")], PLAIN, "order"),
     Probe("no user", [say("system", "0sys0"), say("assistant", "0say0")],
           [say("system", "0sys0"), *PLAIN], "no question"),
-    Probe("human, gpt", [say("human", "0ask0"), say("gpt", "0say0")], PLAIN, "role"),
+    Probe("other roles", [say("customer", "0ask0"), say("agent", "0say0")], PLAIN, "role"),
     Probe("parts", [say("user", part("0ask0")), say("assistant", part("0say0"))], PLAIN, "parts"),
     Probe("tool turn", calling(OBJECT), calling(OBJECT, answered=False), "role"),
     Probe("null", calling(OBJECT, None, False), calling(OBJECT, "", False), "null"),
@@ -221,8 +221,9 @@ whole. `python -m tests.processors.matrix` renders each row directly and compare
 | tokens | so many at the end of a prompt by itself are not how the row goes on | M114 |
 
 "system": a system message first; "later system": one after the first answer; "two users": one after the other; "no
-user": an answer right after the system message; "human, gpt": ShareGPT's roles under `messages`; "parts": text as a
-list of parts; "tool turn": a call, what the tool said, an answer; "null": a call whose message has null for content.
+user": an answer right after the system message; "other roles": `customer` and `agent` for `user` and `assistant`;
+"parts": text as a list of parts; "tool turn": a call, what the tool said, an answer; "null": a call whose message has
+null for content.
 
 "prompt alone": where the completion of a prompt/completion row starts was also compared with the labels that TRL 1.16's
 own trainer makes of rows of messages and of strings (`python -m tests.processors.trl_completion`): 122 rows of 39 of

@@ -76,15 +76,15 @@ def test_a_refusal_names_the_message_the_cause_and_the_remedy(
 
 
 def test_a_role_that_is_dropped_is_named_with_what_it_means(loaded) -> None:
-    row = {"messages": [say("human", "capital of Peru?"), say("gpt", "Lima")]}
+    row = {"messages": [say("customer", "capital of Peru?"), say("agent", "Lima")]}
     lost = [one for one in found(loaded("qwen3"), row) if one.code == "M102"]
     assert [one.message.rpartition(": ")[2] for one in lost] == [
-        'it renders nothing for the role "human"',
-        'it renders nothing for the role "gpt"',
+        'it renders nothing for the role "customer"',
+        'it renders nothing for the role "agent"',
     ]
     assert [one.remedy for one in lost] == [
-        'Rename the role "human" to "user".',
-        'Rename the role "gpt" to "assistant".',
+        'Rename the role "customer" to "user".',
+        'Rename the role "agent" to "assistant".',
     ]
 
 
