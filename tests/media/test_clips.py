@@ -227,14 +227,14 @@ def test_odd_sources_raise_nothing(source: Any, tmp_path: Path) -> None:
 
 def test_a_file_outside_of_the_datasets_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    for place in ("data", "work", "."):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    for place in ("data", "other", "."):
         (tmp_path / place / "clip.wav").write_bytes(encoded("wav", 1))
     folder = str(tmp_path / "data")
     assert not find("clip.wav", folder).outside
     assert not find(f"{tmp_path}/data/clip.wav", folder).outside
-    assert not find("../work/clip.wav", folder).outside
+    assert not find("../other/clip.wav", folder).outside
     assert find("../clip.wav", folder).outside
     assert find(f"{tmp_path}/clip.wav", folder).outside
 
